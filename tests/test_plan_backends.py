@@ -273,7 +273,7 @@ def test_what_does_not_fit_the_device():
     fitting = int(small.why_not.split("up to about ")[1].split(" points")[0].replace(",", ""))
     assert plan_cuda(Problem(fitting, 16), budget=GIB).fits
     with pytest.raises(DeviceMemoryError, match="beside the graph"):
-        device.hop_widths(10**6, 4, 16, 3, 10**6 * 130)
+        device.hop_widths(10**6, 4, 16, 3, 10**6 * 120)
     assert "need" in plan_cuda(replace(PAPERS, hops=100)).why_not
     assert plan_cuda(Problem(10**9, 64)).fits
     assert not plan_cuda(Problem(10**10, 64)).fits

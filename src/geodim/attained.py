@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Runs = tuple[NDArray[Any], NDArray[np.int64]]
 
 MOST_RUNS = 2048
+TOGETHER = 1 << 22  # parts times columns that are added up at once
 
 
 def attained_runs(
@@ -66,6 +67,14 @@ def _runs(owner: NDArray[np.int32], first: int, n_threads: int) -> Runs:
     return starts, owner[starts].astype(np.int64)
 
 
+def _numbered(owners: NDArray[np.int64]) -> Runs:
+    """Return the columns that own runs, ascending, and the position of each run's owner among them."""
+    there = np.zeros(int(owners.max()) + 2, np.bool_)
+    there[owners + 1] = True  # -1 where no column is known
+    positions = np.cumsum(there) - 1
+    return np.flatnonzero(there) - 1, positions[owners + 1]
+
+
 def shortened(starts: NDArray[Any], owners: NDArray[np.int64], end: float, most: int) -> Runs:
     """Return at most ``most`` runs: equal parts, each given to the column that attains most of it.
 
@@ -83,10 +92,19 @@ def shortened(starts: NDArray[Any], owners: NDArray[np.int64], end: float, most:
     first = np.searchsorted(ends, edges[:-1], side="right")  # the first run that reaches into each part
     stop = np.searchsorted(starts, edges[1:], side="left")
     winners = owners[first]  # right for the many parts that lie within one run
-    for part in np.flatnonzero(stop - first > 1).tolist():
-        a, b = first[part], stop[part]
-        lengths = np.minimum(ends[a:b], edges[part + 1]) - np.maximum(starts[a:b], edges[part])
-        columns, which = np.unique(owners[a:b], return_inverse=True)
-        winners[part] = columns[np.argmax(np.bincount(which, weights=lengths))]
+    columns, numbers = _numbered(owners)
+    several = np.flatnonzero(stop - first > 1)
+    for chosen in np.array_split(several, 1 + several.size * columns.size // TOGETHER):
+        if not chosen.size:
+            continue
+        counts = stop[chosen] - first[chosen]
+        part = np.repeat(np.arange(chosen.size), counts)
+        run = np.arange(part.size) + np.repeat(first[chosen] - (np.cumsum(counts) - counts), counts)
+        lengths = np.minimum(ends[run], edges[chosen + 1][part]) - np.maximum(
+            starts[run], edges[chosen][part]
+        )
+        places = part * columns.size + numbers[run]
+        attained = np.bincount(places, lengths, chosen.size * columns.size).reshape(chosen.size, columns.size)
+        winners[chosen] = columns[attained.argmax(axis=1)]
     changed = np.append(True, winners[1:] != winners[:-1])
     return edges[:-1][changed], winners[changed]

@@ -386,7 +386,9 @@ class _Solver:
     def run(self) -> IDResult:
         """Return the first result that is close enough, was stopped, or is exact."""
         source, ranges, rtol = self.source, self.ranges, self.rtol
-        if rtol > 0.0 or (source.n_points >= PILOT_FROM and source.n_features > FEW_COLUMNS):
+        # On a device columns of a batch drop each other, and a pilot takes longer than it saves.
+        long = source.n_points >= PILOT_FROM and not self.problem.on_device
+        if rtol > 0.0 or (long and source.n_features > FEW_COLUMNS):
             self.pilot = look_ahead(source, ranges)
         else:
             self.pilot = Pilot(widest_columns(ranges), 0.0, 0.0)

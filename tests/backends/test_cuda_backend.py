@@ -27,7 +27,7 @@ from khop_cases import assert_same_result, random_graph
 torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
 pytest.importorskip("triton", reason="the CUDA backend needs Triton")
 
-from geodim.backends.cuda import columns, solver, tensors
+from geodim.backends.cuda import columns, layout, solver, tensors
 from geodim.backends.cuda.backend import CudaBackend
 from geodim.backends.cuda.feed import Feed
 
@@ -40,7 +40,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 def short_programs(monkeypatch):
     """Several programs per column, and a search even where there are few points."""
     monkeypatch.setattr(solver, "PER", 32)
-    monkeypatch.setattr(solver, "NARROW", 32)
+    monkeypatch.setattr(layout, "NARROW", 32)
 
 
 @pytest.fixture
@@ -223,6 +223,27 @@ def test_a_tensor_is_left_as_it_was(X):
     before = tensor.clone()
     geodim.intrinsic_dimension(tensor, backend="cuda")
     assert torch.equal(tensor, before)
+
+
+@pytest.mark.parametrize("most", [2, 0])
+def test_a_device_without_room_for_the_first_batch(six, most, monkeypatch):
+    """The solver's own memory may be what does not fit: then it takes fewer columns from the start."""
+    tried: list[int] = []
+    shrink = solver.DeviceSolver.shrink
+
+    def failing(self, batch):
+        tried.append(batch)
+        if batch > most:
+            raise torch.OutOfMemoryError
+        shrink(self, batch)
+
+    monkeypatch.setattr(solver.DeviceSolver, "shrink", failing)
+    if most == 0:
+        with pytest.raises(DeviceMemoryError, match="ran out of memory with one column"):
+            geodim.intrinsic_dimension(six, backend="cuda")
+    else:
+        assert_same(geodim.intrinsic_dimension(six, backend="cuda"), six)
+    assert tried == [6, 3, 1]
 
 
 def test_memory_that_never_comes_back_is_an_error(X, monkeypatch):

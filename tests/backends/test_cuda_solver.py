@@ -13,8 +13,10 @@ from geodim.engine.solve import compute_profile
 torch = pytest.importorskip("torch", reason="the CUDA backend needs PyTorch")
 pytest.importorskip("triton", reason="the CUDA backend needs Triton")
 
-from geodim.backends.cuda import solver
-from geodim.backends.cuda.solver import DeviceSolver, Layout
+from geodim.backends.cuda import layout, solver
+from geodim.backends.cuda.layout import Layout
+from geodim.backends.cuda.solver import DeviceSolver
+from geodim.backends.cuda.waves import Search, Size
 
 # The interpreter computes with numpy, which warns of arithmetic with infinities.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -27,10 +29,11 @@ KINDS += [slow(kind) for kind in ("normal", "half_zero", "grid")]
 def short_programs(monkeypatch):
     """Several programs per column find the narrow windows, which leave most sizes to the search."""
     monkeypatch.setattr(solver, "PER", 32)
-    monkeypatch.setattr(solver, "NARROW", 32)
+    monkeypatch.setattr(solver, "PART", 16)
+    monkeypatch.setattr(layout, "NARROW", 32)
 
 
-def solve(X: np.ndarray, batch: int = 1, **options: int) -> DeviceSolver:
+def solve(X: np.ndarray, batch: int = 1, **options) -> DeviceSolver:
     """All columns, sorted by PyTorch, in batches."""
     found = DeviceSolver(len(X), DEVICE, batch=batch, **options)
     values, _ = torch.sort(torch.as_tensor(np.ascontiguousarray(X.T), device=DEVICE))
@@ -70,7 +73,7 @@ def test_several_columns_and_several_levels(batch, monkeypatch):
 
     9 blocks make four levels down to 2.
     """
-    monkeypatch.setattr(solver, "TOP_BLOCKS", 2)
+    monkeypatch.setattr(layout, "TOP_BLOCKS", 2)
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.normal(size=260), rng.uniform(0, 3, 260)])
     X = np.column_stack([X, X[:, 0], np.zeros(260)])[:, [2, 1, 0, 3]]
@@ -96,7 +99,7 @@ def test_a_run_that_crosses_blocks_is_not_lost(seed, monkeypatch):
 
     Their windows must not push out the block in which the run begins.
     """
-    monkeypatch.setattr(solver, "TOP_BLOCKS", 4)
+    monkeypatch.setattr(layout, "TOP_BLOCKS", 4)
     rng = np.random.default_rng(seed)
     x = rng.normal(size=int(rng.integers(150, 500)))
     x[np.abs(x) < rng.uniform(0.1, 0.6)] = 0.0
@@ -110,18 +113,49 @@ def test_values_too_large_for_trends():
 
 def test_a_wave_that_is_too_long_is_cut():
     X = column("grid_jitter_third", 400)[:, np.newaxis]
-    assert_same(solve(X, most_entries=30), X)
+    assert_same(solve(X, most_entries=30, room=Size(0, 0, 0)), X)
+
+
+@pytest.mark.usefixtures("short_programs")
+def test_a_wave_for_which_there_is_no_room(monkeypatch):
+    """The first waves fit and a later one does not: its columns are searched again, and nothing is lost."""
+    monkeypatch.setattr(layout, "TOP_BLOCKS", 2)
+    X = np.random.default_rng(6).normal(size=(170, 2))
+    first = Layout(len(X), torch.device(DEVICE)).first_size(2)
+    found = solve(X, 2, room=Size(first.nodes, first.pieces + 3, first.entries + 3))
+    assert found.search.counts[-1].any()
+    assert_same(found, X)
+
+
+@pytest.mark.usefixtures("short_programs")
+def test_memory_that_runs_out_while_columns_are_searched_again(monkeypatch):
+    """What was still to be searched is remembered, and searched with smaller batches."""
+    X = np.random.default_rng(7).normal(size=(200, 2)).astype(np.float32)
+    whole, left = Search.one_by_one, [1]
+
+    def failing(self, *arguments):
+        if left[0]:
+            left[0] -= 1
+            raise torch.OutOfMemoryError
+        return whole(self, *arguments)
+
+    monkeypatch.setattr(Search, "one_by_one", failing)
+    found = solve(X, 2, room=Size(0, 0, 0))
+    with pytest.raises(torch.OutOfMemoryError):
+        found.finish()
+    found.shrink(1)
+    assert_same(found, X)
 
 
 def test_halves_hold_the_same_nodes():
-    wave = Layout(5000, torch.device(DEVICE)).first_wave([0, 1])
+    wave = Layout(5000, torch.device(DEVICE)).first_wave(2)
     parts = wave.halves()
     assert len(parts) == 2
     assert torch.equal(torch.cat([part.nodes[:, :5] for part in parts]), wave.nodes[:, :5])
     for part in parts:  # pieces cover the lists, and write to places of their own
         assert part.nodes[0, 5] == 0
         assert part.nodes[-1, 6] == len(part.pieces)
-        assert part.entries == int((part.nodes[:, 4] - part.nodes[:, 3]).sum())
+        assert part.size.entries == int((part.nodes[:, 4] - part.nodes[:, 3]).sum())
         assert len(torch.unique(part.pieces[:, 2])) == len(part.pieces)
 
 
@@ -129,6 +163,7 @@ def test_halves_hold_the_same_nodes():
 def test_narrow_windows_of_all_sizes(kind, monkeypatch):
     """Groups of sizes up to 128, with ties, and a sample that is looked at first."""
     monkeypatch.setattr(solver, "PER", 32)
+    monkeypatch.setattr(solver, "PART", 16)
     monkeypatch.setattr(solver, "SAMPLED", 2)
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.normal(size=300), np.round(rng.normal(size=300), 1)]).astype(kind)
@@ -139,6 +174,7 @@ def test_narrow_windows_of_all_sizes(kind, monkeypatch):
 def test_differences_in_float32_where_they_do_not_round(shift, monkeypatch):
     """Values close together and far from 0 are subtracted in float32; those around 0 are not."""
     monkeypatch.setattr(solver, "PER", 32)
-    monkeypatch.setattr(solver, "NARROW", 32)
+    monkeypatch.setattr(solver, "PART", 16)
+    monkeypatch.setattr(layout, "NARROW", 32)
     X = (shift + np.random.default_rng(5).normal(size=(200, 1)) * [[0.1]]).astype(np.float32)
     assert_same(solve(X), X)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from geodim.engine.steps import MOST_STEPS
+from geodim.planning.device import bytes_for
 from geodim.planning.problem import PROCESS_BYTES
 from geodim.planning.rates import H200, SPEED_UP
 from geodim.plans import CORE, Problem, plan
@@ -98,14 +99,14 @@ def devices(page: Page) -> None:
         f"{most[1] / 1e8:.1f}",
         f"{most[2] / 1e9:.1f}",
     )
-    page.says("{} bytes per point on a GPU", f"{math.ceil(855 / 10)}")
+    page.says("{} bytes per point on a GPU", math.ceil(bytes_for(10**9, 4, 1, 1) / 10**9))
 
 
 def formulas(page: Page) -> None:
     """Bytes of arrays, which tests/test_plan_record.py holds against runs."""
     held = "a formula that tests/test_plan_record.py holds against runs"
     for piece in (
-        "about 21 bytes per point (29 for float64)",
+        "about 18 bytes per point (26 for float64)",
         "the profile takes 12",
         "16 bytes per point with two threads",
         "41 with one thread on one machine and 70 with two, 61 (73 for float64)",
@@ -117,10 +118,10 @@ def formulas(page: Page) -> None:
         ),
         "A column takes 73 S bytes",
         "can hold neither 73 S bytes nor its share of the cells, 80 bytes each",
-        "T n (8 + 2 b + 4.75) + 12 n + B w n b",
+        "T n (8 + 2 b + 2.4) + 12 n + B w n b",
         (
-            "12 n + 11 n c + 2 n b c + 4 n b w + 48 n where there is room; "
-            "12 n + 11 n c + 3 n b c + 48 n is needed"
+            "12 n + 13.8 n c + 2 n b c + 4 n b w + 24 n where there is room; "
+            "12 n + 13.8 n c + 3 n b c + 24 n is needed"
         ),
         "230 MiB + 2 n d b / workers + 61 n (73 n) for each column in work",
         "230 MiB + 2 chunks per thread + 73 S for each column in work",

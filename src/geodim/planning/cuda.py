@@ -157,7 +157,7 @@ def _seconds(
 
 
 def _batches(columns: int, most: int) -> int:
-    """Return the number of batches: of 1, 1, 2, 4, ..., and then as many columns as fit."""
+    """Return the number of batches that the rates were fitted to: of 1, 1, 2, 4, ..., ``most`` columns."""
     count, size, done = 0, 1, 0
     while done < columns:
         size = max(1, min(done, most))

@@ -14,9 +14,9 @@ from geodim.errors import DeviceMemoryError
 BASE = 32  # values of the finest block of a pyramid
 BATCH = 16  # columns that are solved together
 WIDEST = 32  # columns that are copied to the device together: two of the host's cache lines per row
-WAVES = (
-    24  # bytes per point that the search takes at most, in addition, measured on normal and on tied columns
-)
+ENTRY = 26  # bytes that the search takes per entry of the lists that it has room for
+ENTRIES = 8  # columns for which there is room for as many entries as points;
+FEWEST = 4  # for fewer columns than this there is as much room as for these
 SORTING = 24  # bytes per point that PyTorch's sort takes in addition to its input
 USABLE = 0.95  # of the memory that is free: the rest goes to the allocator's rounding
 RESIDENT = 0.5  # the graph stays on the device if its entries take no more than this part of it
@@ -48,13 +48,19 @@ def solver_bytes(n_points: int, layers: int, batch: int) -> int:
     return 12 * n_points * layers + (8 * n_points + pyramid) * batch + pyramid
 
 
+def wave_entries(n_points: int, batch: int) -> int:
+    """Return how many list entries of a wave there is room for; for longer waves the host has to wait."""
+    return n_points * max(batch, FEWEST) // ENTRIES
+
+
 def bytes_for(n_points: int, itemsize: int, layers: int, batch: int) -> int:
     """Return the peak bytes with a batch of this many columns.
 
     They comprise the solver, the sorted columns, sorting, the search, and two blocks of input.
     """
     solver = solver_bytes(n_points, layers, batch)
-    return int(solver + n_points * (3 * batch * itemsize + SORTING + WAVES))
+    waves = ENTRY * wave_entries(n_points, batch)
+    return int(solver + waves + n_points * (3 * batch * itemsize + SORTING))
 
 
 def batch_for(n_points: int, itemsize: int, layers: int, budget: int, most: int = BATCH) -> int:
@@ -134,7 +140,8 @@ def peak_of_short(n_points: int, n_features: int, itemsize: int, widths: Widths,
     """
     sizes = [*short_blocks(n_features, widths.width), 0]
     counts, dense = 8 * (short_cells(n_points) + 3), dense_room(n_points)
-    solver = solver_bytes(n_points, 1, widths.batch) + widths.batch * n_points * (2 * itemsize + WAVES)
+    solver = solver_bytes(n_points, 1, widths.batch) + 2 * widths.batch * n_points * itemsize
+    solver += ENTRY * wave_entries(n_points, widths.batch)
     most = 0
     for size, following in pairwise(sizes):
         held = (size + (0 if on_device else following)) * n_points * itemsize
@@ -183,13 +190,15 @@ def peak_of_columns(
 ) -> int:
     """Return about what a pass over plain columns takes if there is room, which is more than it needs.
 
-    There are two batches of sorted columns, since one is freed only when the next has arrived, and two blocks
-    if they come from the host.  Measured on an H200: 57.0 and 5.8 GiB for 10^8 and 10^7 points.
+    There are two batches of sorted columns, since one is freed only when the next has arrived, unless one
+    batch holds all columns; and two blocks if they come from the host.
     """
     batch, width = widths
     blocks = batch if on_device else min(2 * width, n_features)
+    batches = 2 if n_features > batch else 1
     solver = solver_bytes(n_points, 1, batch)
-    return int(solver + n_points * ((2 * batch + blocks) * itemsize + SORTING + WAVES))
+    waves = ENTRY * wave_entries(n_points, batch)
+    return int(solver + waves + n_points * ((batches * batch + blocks) * itemsize + SORTING))
 
 
 def peak_of_hops(

@@ -39,9 +39,6 @@ else:
 class Batches:
     """Sorts and solves rows in batches, and in smaller ones when the device runs out of memory.
 
-    The first columns are solved one by one: what they reach lets almost all others be dropped early, which
-    columns of the same batch cannot do for each other.
-
     Parameters
     ----------
     n_points, layers, batch
@@ -53,12 +50,24 @@ class Batches:
     """
 
     def __init__(self, n_points: int, device: torch.device, *, layers: int, batch: int, step: float) -> None:
-        self.solver = DeviceSolver(n_points, device, layers=layers, batch=batch)
+        self.solver = self._solver(n_points, device, layers, batch)
         self.step = step
         self.solved = [0] * layers
         # Least and greatest values of the columns, as they were read.
         self.ends: list[tuple[list[int], torch.Tensor]] = []
         self.timing = Timing(device)
+
+    @staticmethod
+    def _solver(n_points: int, device: torch.device, layers: int, batch: int) -> DeviceSolver:
+        """Return a solver for as many columns as there is memory for, ``batch`` at most."""
+        while True:
+            try:
+                return DeviceSolver(n_points, device, layers=layers, batch=batch)
+            except torch.OutOfMemoryError as error:
+                if batch == 1:
+                    raise _too_little(n_points, layers) from error
+            batch //= 2
+            release(device)
 
     def solve(
         self,
@@ -92,7 +101,7 @@ class Batches:
         while at < len(columns):
             if stop():
                 return False
-            size = self.next_size(layer, len(columns) - at)
+            size = self.next_size(len(columns) - at)
             part = columns[at : at + size]
             try:
                 with self.timing("sorting"):
@@ -100,7 +109,7 @@ class Batches:
                 with self.timing("windows"):
                     self.solver.solve(values, part, layer, None if ends is None else ends[part])
                 if layer == 0:
-                    self.ends.append((part, values[:, [0, -1]]))
+                    self.ends.append((part, torch.stack([values[:, 0], values[:, -1]], dim=1)))
             except torch.OutOfMemoryError as error:
                 values = None
                 self._make_do(error)
@@ -110,6 +119,16 @@ class Batches:
             done(part)
         return True
 
+    def finish(self) -> None:
+        """Wait until all columns are solved, with smaller waves if the device runs out of memory."""
+        while True:
+            try:
+                self.solver.finish()
+            except torch.OutOfMemoryError as error:
+                self._make_do(error)
+            else:
+                return
+
     def check_ends(self, ranges: Ranges | None) -> None:
         """Raise unless columns begin and end where the first pass found them; otherwise the data changed."""
         if ranges is None or not self.ends:
@@ -118,9 +137,9 @@ class Batches:
         found = torch.cat([ends for _, ends in self.ends]).double().cpu().numpy()
         check_ends(columns, found, ranges, self.step)
 
-    def next_size(self, layer: int, left: int) -> int:
+    def next_size(self, left: int) -> int:
         """Return how many of the columns that are left form the next batch."""
-        return max(1, min(self.solver.batch, self.solved[layer], left))
+        return min(self.solver.batch, left)
 
     def _sorted(self, rows: torch.Tensor) -> torch.Tensor:
         """Return the rows in ascending order, rounded down to steps."""
@@ -133,18 +152,26 @@ class Batches:
     def _make_do(self, error: Exception) -> None:
         """Halve the batch, or shrink the waves if it is a single column; raise if neither is possible."""
         solver = self.solver
-        if solver.batch > 1:
-            solver.shrink(solver.batch // 2)
-        elif solver.most_entries > 1 << 20:
-            solver.most_entries //= 8
-        else:
-            need = bytes_for(solver.n, 8, solver.layers, 1)
-            msg = (
-                f"the device ran out of memory with one column of {solver.n:,} points: about "
-                f"{need / 1e9:.3g} GB are needed; use backend='cpu', or free memory on the device"
-            )
-            raise DeviceMemoryError(msg) from error
-        release(solver.device)
+        while True:
+            if solver.batch == 1:
+                if solver.most_entries <= 1 << 20:
+                    raise _too_little(solver.n, solver.layers) from error
+                solver.most_entries //= 8
+            release(solver.device)
+            try:
+                solver.shrink(max(solver.batch // 2, 1))
+            except torch.OutOfMemoryError as again:  # even for that
+                error = again
+            else:
+                return
+
+
+def _too_little(n_points: int, layers: int) -> DeviceMemoryError:
+    need = bytes_for(n_points, 8, layers, 1)
+    return DeviceMemoryError(
+        f"the device ran out of memory with one column of {n_points:,} points: about "
+        f"{need / 1e9:.3g} GB are needed; use backend='cpu', or free memory on the device"
+    )
 
 
 def compute_profile(
@@ -185,12 +212,13 @@ def compute_profile(
         with driver.heeding():
             for group, rows in feed.blocks(in_blocks(d, way.width, leaders)):
                 order = list(range(len(group)))
-                if batches.solved[0] < way.solvers:  # otherwise they are solved all at once
+                if len(group) > way.solvers:  # otherwise they are solved all at once
                     order.sort(key=lambda at: group[at] not in leaders)
                 if not batches.solve(rows, [group[at] for at in order], 0, driver.late, done, order, ends):
                     break
         profile = coming.result()
         profile.sizes = numbered.result()
+    batches.finish()
     batches.check_ends(ranges)
     profile.done[:], profile.stopped = finished, driver.stopped
     profile.bytes_read = n * d * itemsize

@@ -33,6 +33,19 @@ def free_memory(device: torch.device) -> int:
     return int(torch.cuda.mem_get_info(device)[0]) + held
 
 
+def resident(device: torch.device, each: int) -> int:
+    """Return how many programs run at a time, given those per multiprocessor; 2 if Triton interprets them."""
+    if device.type != "cuda":
+        return 2
+    return each * int(torch.cuda.get_device_properties(device).multi_processor_count)
+
+
+def sent(array: NDArray[Any], device: torch.device) -> torch.Tensor:
+    """Return a few numbers on the device, without waiting for its other work."""
+    tensor = torch.from_numpy(array)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
+
+
 def release(device: torch.device) -> None:
     """Release the memory that PyTorch keeps for later."""
     if device.type == "cuda":

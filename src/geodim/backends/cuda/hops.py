@@ -117,7 +117,7 @@ class DevicePass(HopPass):
             columns = [hop * self.source.n_features + column for column in block]
             at = 0
             while at < len(block):  # one batch at a time: gathering all columns would take another buffer
-                size = batches.next_size(hop, len(block) - at)
+                size = batches.next_size(len(block) - at)
                 rows = values[:, at : at + size].T.contiguous()
                 if not batches.solve(rows, columns[at : at + size], hop, driver.late, _nothing):
                     return False
@@ -127,6 +127,7 @@ class DevicePass(HopPass):
 
     def _fetch(self, batches: Batches, layers: Layers) -> None:
         """Copy phi and owners to the host."""
+        batches.finish()
         for k, profile in enumerate(layers.profiles):
             fetch(batches.solver.phi[k], profile.phi, self.threads)
             fetch(batches.solver.owner[k], profile.owner, self.threads)

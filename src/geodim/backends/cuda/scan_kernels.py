@@ -20,19 +20,21 @@ def partial_moments(
     """
     part = (tl.program_id(0) // column_blocks).to(tl.int64)
     j = (tl.program_id(0) % column_blocks).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
-    low = tl.full((TILE, COLUMNS), float("inf"), tl.float64)
-    high = tl.full((TILE, COLUMNS), float("-inf"), tl.float64)
+    kind = tensor.dtype.element_ty
+    low = tl.full((TILE, COLUMNS), float("inf"), kind)
+    high = tl.full((TILE, COLUMNS), float("-inf"), kind)
     total = tl.zeros((TILE, COLUMNS), tl.float64)
     square = tl.zeros((TILE, COLUMNS), tl.float64)
     for first in range(part * ROWS, tl.minimum(part * ROWS + ROWS, n), TILE):
         i = first + tl.arange(0, TILE)
         there = (i < n)[:, None] & (j < d)[None, :]
         places = i[:, None] * row_stride + j[None, :] * column_stride
-        values = tl.load(tensor + places, mask=there, other=0.0).to(tl.float64)
+        values = tl.load(tensor + places, mask=there, other=0.0)
         low = tl.minimum(low, tl.where(there, values, float("inf")))
         high = tl.maximum(high, tl.where(there, values, float("-inf")))
-        total += values
-        square += values * values
+        wide = values.to(tl.float64)
+        total += wide
+        square += wide * wide
     out = found + part * 4 * d + j
     tl.store(out, tl.min(low, axis=0), mask=j < d)
     tl.store(out + d, tl.max(high, axis=0), mask=j < d)

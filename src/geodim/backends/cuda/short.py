@@ -128,11 +128,13 @@ def short_profile(
             finish(sorted({*group} - {group[at] for at in kept}))
             if not batches.solve(rows, [group[at] for at in kept], 0, driver.late, finish, kept):
                 break
+            batches.finish()
             batches.ends.clear()  # they were checked above
             dominance.look(batches.solver.phi[0], batches.solver.owner[0])
             driver.report(int(profile.done.sum()), d)
             if driver.late():
                 break
+    batches.finish()
     profile.stopped = driver.stopped
     profile.bytes_read = n * int(profile.done.sum()) * source.dtype.itemsize
     fetch(batches.solver.phi[0], profile.phi, n_threads)
