@@ -78,7 +78,7 @@ def is_narrow(l, first, last, ends, beyond, unit, least):
 
     The stretches are l[first..last] and l[ends..beyond], ends included, each measured from its first value.
     Float32 can if together they spread by at most ``unit``, or by no more than the least magnitude among them
-    and that is at least ``least`` (F30).
+    and that is at least ``least`` (F27).
 
     ``l`` is float64, padded; ``unit`` and ``least`` are in its units.
     """
