@@ -26,13 +26,21 @@ WINDOWS = os.name == "nt"
 
 
 class _Answer(io.FileIO):
-    """Standard output; if its reader is gone, the program ends quietly; other errors name the stream."""
+    """Standard output; if its reader is gone, the program ends quietly; other errors name the stream.
+
+    After an error nothing more is written: what is left in the buffer would raise again when Python ends.
+    """
+
+    failed = False
 
     def write(self, data: ReadableBuffer) -> int:
+        if self.failed:
+            return memoryview(data).nbytes
         try:
             with naming("the answer", "print"):
                 return super().write(data)
         except OSError as error:
+            self.failed = True
             if _reader_gone(error.__cause__):
                 raise SystemExit(READER_GONE) from None
             raise
@@ -84,7 +92,8 @@ def _nowhere(number: int) -> TextIO:
             os.dup2(descriptor, number)
             os.close(descriptor)
         return open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False)
-    return open(os.devnull, "r" if number == 0 else "w", encoding="utf-8")  # noqa: PTH123
+    descriptor = os.open(os.devnull, os.O_RDWR)  # left open until the process ends, without a warning
+    return open(descriptor, "r" if number == 0 else "w", encoding="utf-8", closefd=False)
 
 
 def silence() -> None:
