@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-EXTREMES = 256  # starts, and ends, that are tried first,
-LEAST = 16  # extremes at least for each quantum that values have
-FINE = 6  # quanta of less than 2^-6 of the residuals are as good as none
-PARTS = 8  # of the column, each of which has its share: large windows leave little choice
-ASTRAY = 4.0  # blocks whose residuals are this many times those of most blocks follow no line
+EXTREMES = 256  # starts, and as many ends, that are tried first
+LEAST = 16  # at least this many extremes for each quantum that occurs
+FINE = 6  # quanta below 2^-6 of the residuals are ignored
+PARTS = 8  # of the column, each with its share of extremes: large windows have few positions
+ASTRAY = 4.0  # blocks whose residuals exceed the median this many times follow no line
 
 
 class Alike(Protocol):
@@ -226,7 +226,7 @@ def extremes(u: NDArray[np.float64], kinds: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def largest(u: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the largest values are, in every zone as many as its length tells."""
+    """Return the positions of the largest values, in every zone in proportion to its length."""
     chosen = []
     for first, stop in pairwise(edges.tolist()):
         most = max(min(EXTREMES, u.size // 4) * (stop - first) // u.size, 1)

@@ -1,16 +1,16 @@
 """Hard columns: lines and patterns up to roundings, for which every window would have to be examined.
 
-That all narrowest windows of a column be found in near-linear time is too much to ask for: they contain
-(min, +) convolutions.  Where a column consists of lines, or of patterns that repeat, but for roundings that
-follow no rule (lines that were rounded twice), which of its windows is narrowest is a matter of such
-roundings.  But then windows of a phase are alike, and a few of them tell phi to within these roundings (F26
-in docs/mathematics.md).
+No method can be expected to find all narrowest windows of every column in near-linear time: the problem
+contains (min, +) convolutions.  If a column consists of lines or of repeating patterns, up to roundings that
+follow no rule (lines that were rounded twice), these roundings decide which window is narrowest.  But then
+the windows of a phase are alike, and a few of them give phi to within these roundings (F26 in
+docs/mathematics.md).
 
 Whether a column is hard depends on the column alone: it stays close to a line or seems to consist of segments
-(`margin`), the exact way is dear at sizes that are tried (`is_dear`), and roundings are no larger than that
-margin (`relaxed`).  So do the widths, which never fall and exceed phi by at most ``loose``.  A column is
-rejected only if it lies below others by the margin.  So the same bits come out whatever the order, the
-threads and the blocks.
+(`margin`), the exact method is expensive at the sizes that are tried (`is_dear`), and the roundings are no
+larger than that margin (`relaxed`).  The widths depend on the column alone, too; they never fall, and exceed
+phi by at most ``loose``.  A column is rejected only if it lies below others by the margin.  So the bits do
+not depend on the order, the threads or the blocks.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
     from geodim.engine.alike import Alike
 
-HARD_FROM = 1 << 14  # points; fewer are looked at soon enough
+HARD_FROM = 1 << 14  # points; shorter columns are solved exactly soon enough
 NEAR_BITS = 46  # widths are off by 2^-46 of the largest value at most, or not at all
 ROUNDING_BITS = 48  # and steps of a period by 2^-48 of it
 CERTAIN_BITS = 42  # the mean width is known to 2^-42 of itself, so the dimension to 10^-12
 LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings are those of normal numbers
 GRID_SPREAD = 24.0  # spacings: closer to a line than this
 MOST_POINTS = 1 << 26  # positions times half a float are exact
-NOISE_BITS = 40  # what is larger than 2^-40 of the largest value is no rounding of float64
+NOISE_BITS = 40  # anything larger than 2^-40 of the largest value is no rounding of float64
 MOSTLY = 0.9  # of all values
 PROBES = 8  # gaps at which the exact way is tried
 TEST_LOOKS = 32  # windows that are evaluated in the time in which it tests a block and looks into it
@@ -47,12 +47,12 @@ DEAR = 2048  # windows for each size: about ten times what normal data takes
 
 
 def is_straight(l: NDArray[np.float64], n: int) -> bool:
-    """Whether values stay close to a line; exact grids have no spread, and need no such care."""
+    """Return whether the values stay close to a line; exact grids need no such care, and have no spread."""
     return 0.0 < float(lines.spread_around_line(l, n)) < GRID_SPREAD
 
 
 def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
-    """Whether values between jumps stay close to lines of one slope, by more than roundings."""
+    """Return whether the values between jumps stay close to lines of one slope, up to more than roundings."""
     jumps = jumps_of(l, n)
     if jumps.size == 0 or n >= MOST_POINTS:
         return False
@@ -82,7 +82,7 @@ def margin(l: NDArray[np.float64], n: int) -> float:
 
 
 def is_dear(l: NDArray[np.float64], n: int, way: Alike) -> bool:
-    """Whether the exact way looks at too many windows, at some sizes all over the column."""
+    """Return whether the exact method examines too many windows, tried at some sizes all over the column."""
     nothing, phi, work = np.zeros(n), np.empty(n), np.zeros(N_COUNTERS, np.int64)
     gaps = np.unique(np.linspace(1, (n - 1) // BASE, PROBES + 1)[:-1].astype(int))
     for gap in gaps.tolist():
@@ -91,7 +91,7 @@ def is_dear(l: NDArray[np.float64], n: int, way: Alike) -> bool:
 
 
 def relaxed(l: NDArray[np.float64], n: int) -> Segmented | None:
-    """A hard column, solved: None if more than roundings tells its windows apart."""
+    """Return the solution of a hard column, or None if more than roundings distinguishes its windows."""
     magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
     found = Segmented.of(l, n, math.ldexp(magnitude, -ROUNDING_BITS))
     if found is None:

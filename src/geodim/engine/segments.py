@@ -21,11 +21,11 @@ from geodim.engine.skeleton import phase_slope
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LONGEST = 64  # the longest period,
-AHEAD = (4 * LONGEST, LONGEST)  # which shows in so many values, or in fewer, where a segment is short
+LONGEST = 64  # the longest period
+AHEAD = (4 * LONGEST, LONGEST)  # values in which a period is looked for: many, or fewer in a short segment
 MOST_PLACES = 384  # starts, and as many ends, whose windows are tried
 MOST_STRAYS = 16  # values that belong to no segment
-SAMPLES = 3  # stretches that tell whether a column may consist of segments
+SAMPLES = 3  # stretches that are checked first, to see whether a column may consist of segments
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Segmented:
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int, within: float) -> Segmented | None:
-        """Of n ascending values that repeat ``within`` this much; None if they do not, or not for long.
+        """Solve n ascending values that repeat to ``within`` this much; None if they do not, or not for long.
 
-        With 0 their differences must be exact, and what is found is.
+        If ``within`` is 0, their differences must be exact, and so is the result.
         """
         segments = segments_of(l[:n], within)
         if segments is None:
@@ -68,14 +68,14 @@ class Segmented:
         known: NDArray[np.float64], skip: bool,  # noqa: ARG002
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop): the ranges of them that were filled, and how many ranges."""
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
         phi[first:stop] = self.widths[first:stop]
         work[WINDOWS] += stop - first
         return np.array([[first, stop]], np.int64), 1
 
 
 def may_be_segments(l: NDArray[np.float64], n: int, within: float) -> bool:
-    """Whether most of some stretches have few different gaps, as any that repeats has."""
+    """Return whether most of some stretches have few different gaps, as any stretch that repeats has."""
     if n < AHEAD[0]:
         return False
     few = 0
@@ -89,7 +89,7 @@ def may_be_segments(l: NDArray[np.float64], n: int, within: float) -> bool:
 
 
 def segments_of(values: NDArray[np.float64], within: float) -> list[tuple[int, int, int]] | None:
-    """First places, places past the last and periods of segments; None if there are too many."""
+    """Return the first place, the place after the last, and the period of each segment; None if too many."""
     segments: list[tuple[int, int, int]] = []
     at = places = strays = 0
     while at < values.size:
@@ -107,7 +107,7 @@ def segments_of(values: NDArray[np.float64], within: float) -> list[tuple[int, i
 
 
 def period_at(values: NDArray[np.float64], within: float) -> int:
-    """The least period of some values; 0 if there is none."""
+    """Return the least period of some values, or 0 if there is none."""
     for period in range(1, min(LONGEST, values.size // 4) + 1):
         if float(np.ptp(values[period:] - values[:-period])) <= within:
             return period
@@ -115,7 +115,7 @@ def period_at(values: NDArray[np.float64], within: float) -> int:
 
 
 def repeats_until(values: NDArray[np.float64], first: int, period: int, within: float) -> int:
-    """Where values end to repeat with this period."""
+    """Return where the values stop repeating with this period."""
     low, high = math.inf, -math.inf
     at, count = first + period, AHEAD[0]
     while at < values.size:
@@ -132,7 +132,7 @@ def repeats_until(values: NDArray[np.float64], first: int, period: int, within: 
 
 
 def phase_spread(values: NDArray[np.float64], period: int) -> float:
-    """By how much departures of one phase from a line differ at most, with what they are off by."""
+    """Return how far departures from a line differ within a phase at most, including their own error."""
     size = values.size
     one_phase = np.ascontiguousarray(values[::period])
     slope = float(lines.fitted_slope(one_phase, 0, one_phase.size)) / period

@@ -1,8 +1,8 @@
 """What a column would be without its noise: a line, with jumps, and a pattern that repeats.
 
 A column that stays close to a line departs from it by a pattern of period p, m[i mod p], and by noise, u_i.
-So a window of size d is at least c d + min over r of (m[(r + d) mod p] - m[r]) wide, and u_right - u_left
-more (F25 in docs/mathematics.md).  Any m makes that true; one that leaves little noise makes it tell much.
+So a window of size d is at least c d + min over r of (m[(r + d) mod p] - m[r]) + u_right - u_left wide (F25
+in docs/mathematics.md).  This holds for any m; the less noise m leaves, the sharper the bound.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 JUMP = 16.0  # times the usual gap, or more
 MOST_JUMPS = 32
-SAMPLES = 4096  # gaps that tell the usual one
+SAMPLES = 4096  # gaps from which the usual gap is taken
 LONGEST = 512  # the longest period that is sought,
 RARE = 2048  # in columns of at least so many values for each of its phases,
 SHORT, ENOUGH = 64, 64  # or a short one, in columns of so many
@@ -27,7 +27,7 @@ LIKE = 1.25  # squares that are larger by less than this are as good as the leas
 
 
 def jumps_of(l: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """The places of values that are far from the one before, as after a pause; none if there are too many."""
+    """Return the places of values that lie far from the one before, as after a pause; none if too many."""
     gaps = np.diff(l[:n])
     most = JUMP * float(np.median(gaps[:: max(gaps.size // SAMPLES, 1)]))
     places = 1 + np.flatnonzero(gaps > most)
@@ -35,16 +35,16 @@ def jumps_of(l: NDArray[np.float64], n: int) -> NDArray[np.int64]:
 
 
 def widest_between(jumps: NDArray[np.int64], n: int) -> tuple[int, int]:
-    """The longest stretch without jumps."""
+    """Return the longest stretch without jumps, as its first place and the place after its last."""
     edges = np.concatenate([[0], jumps, [n]])
     at = int(np.argmax(np.diff(edges)))
     return int(edges[at]), int(edges[at + 1])
 
 
 def nearly_a_period(u: NDArray[np.float64], quantum: float = 0.0) -> int:
-    """The least p after which departures change hardly more than after any other; 1 if they are noise.
+    """Return the least p after which departures change hardly more than after any other; 1 if they are noise.
 
-    Changes of about half a quantum are as good as none: roundings have periods that tell nothing.
+    Changes of about half a quantum count as none, since the periods of roundings mean nothing.
     """
     most = min(max(min(LONGEST, u.size // RARE), min(SHORT, u.size // ENOUGH)), STRETCH // REPEATS)
     if most < 2:
@@ -58,19 +58,19 @@ def nearly_a_period(u: NDArray[np.float64], quantum: float = 0.0) -> int:
         step = min(0.5 * quantum / scale, 1.0)
         changes.append([max(_change(stretch, p), step * step) for p in range(1, most + 1)])
         if len(changes) == 1 and changes[0][0] <= LIKE * min(changes[0]):
-            break  # most columns repeat nothing, as one stretch tells
+            break  # most columns do not repeat, which one stretch shows
     squares = np.median(changes, axis=0)
     return 1 + int(np.argmax(squares <= LIKE * float(squares.min())))
 
 
 def _change(u: NDArray[np.float64], p: int) -> float:
-    """The mean square of what departures change by after p steps."""
+    """Return the mean square of the change of departures over p steps."""
     change = u[p:] - u[:-p]
     return float(change @ change) / change.size
 
 
 def phase_slope(u: NDArray[np.float64], period: int) -> float:
-    """The slope of one phase, by least squares.
+    """Return the slope of one phase, by least squares.
 
     The line that is closest to all values is not quite that of a pattern, which begins in one phase and ends
     in another.
@@ -81,10 +81,10 @@ def phase_slope(u: NDArray[np.float64], period: int) -> float:
 
 
 def phase_means(u: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """The mean departure of every phase."""
+    """Return the mean departure of every phase."""
     return np.array([u[phase::period].mean() for phase in range(period)])
 
 
 def least_rise(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much the pattern rises over d steps, at least, by d modulo its period."""
+    """Return the least rise of the pattern over d steps, by d modulo its period."""
     return np.array([(np.roll(means, -d) - means).min() for d in range(means.size)])

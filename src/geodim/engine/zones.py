@@ -1,10 +1,10 @@
 """Which windows of a straight column are tried, and what is known of all others.
 
 Values fall into classes: by zone, a stretch of the sorted column without jumps in which all values are
-multiples of one quantum, and by phase where a pattern repeats.  In every class starts have thresholds, from
-the greatest departures down, and ends likewise from the least up.  All windows from a start above one
-threshold to an end below the opposite one are tried, so that for any other window the two classes tell how
-narrow it may be at least, and the two zones of what it is a multiple (F20, F22 and F25 in
+multiples of one quantum, and by phase if a pattern repeats.  In every class the starts have thresholds, from
+the greatest departures down, and the ends likewise from the least up.  All windows from a start above one
+threshold to an end below the opposite one are tried.  For any other window, the two classes give a lower
+bound on its width, and the two zones a quantum of which it is a multiple (F20, F22 and F25 in
 docs/mathematics.md).
 """
 
@@ -53,7 +53,7 @@ class Zones:
         cls, n: int, edges: NDArray[np.int64], u: NDArray[np.float64], means: NDArray[np.float64],
         quanta: NDArray[Any], finest: int, starts: NDArray[np.int64], ends: NDArray[np.int64], margin: float,
     ) -> Zones:  # fmt: skip
-        """Of n departures from a line, in zones, and the means of a pattern that was taken out of them.
+        """Prepare n departures from a line, in zones, and the means of a pattern that was taken out of them.
 
         ``quanta`` are exponents, by base block; those that are no larger than ``finest`` count as none.
         Windows at ``starts`` and ``ends`` are tried anyway.  Departures are off by a quarter of ``margin``.
@@ -100,7 +100,7 @@ def ladder(
     u: NDArray[np.float64], left: NDArray[np.float64], edges: NDArray[np.int64], phases: int,
     shares: NDArray[np.float64],
 ) -> Ladder:  # fmt: skip
-    """The ladder of departures, given those that are left when some are tried anyway."""
+    """Return the ladder of departures, given those that are left when some are tried anyway."""
     thresholds = np.empty((shares.size, phases, 1 + len(RUNGS)))
     places: list[list[NDArray[Any]]] = [[] for _ in RUNGS]
     for phase in range(phases):
@@ -120,7 +120,7 @@ def ladder(
 
 
 def greatest(u: NDArray[np.float64], numbers: list[int]) -> list[tuple[float, NDArray[Any]]]:
-    """Thresholds, and where values reach them, about as many as asked for; no other value exceeds them.
+    """Return thresholds, and where about as many values as asked for reach them; no other value exceeds them.
 
     The numbers rise.
     """
@@ -139,10 +139,10 @@ def greatest(u: NDArray[np.float64], numbers: list[int]) -> list[tuple[float, ND
 
 
 def may_matter(highs: Ladder, lows: Ladder, means: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """From which phase to which the narrowest window of some size may lead.
+    """Return from which phase to which phase the narrowest window of some size may lead.
 
-    At any size some window is about as narrow as the middle rungs tell, from the phase at which the
-    pattern rises least.
+    At any size some window from the phase at which the pattern rises least is about as narrow as the middle
+    rungs say.
     """
     rise = means - means[:, np.newaxis]
     starts, ends = highs.thresholds, lows.thresholds
@@ -159,7 +159,7 @@ def left_out(
     highs: NDArray[np.float64], lows: NDArray[np.float64], rise: NDArray[np.float64],
     relevant: NDArray[np.bool_],
 ) -> NDArray[np.float64]:  # fmt: skip
-    """By size modulo the period and two zones: how much wider than the line those not tried are."""
+    """Return how much wider than the line all untried windows are, by size modulo period and two zones."""
     phases, zones = rise.shape[0], highs.shape[0]
     at = np.arange(phases)
     least = np.empty((phases, zones, zones))
@@ -177,9 +177,9 @@ def left_out(
 def rectangles(
     highs: Ladder, lows: Ladder, relevant: NDArray[np.bool_], n: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The starts of every rung and phase with the ends of the opposite rung and of phases that matter.
+    """Return the starts of every rung and phase with the ends of the opposite rung and of relevant phases.
 
-    Where ends are fewer, the windows are those of the mirrored column.
+    If there are fewer ends than starts, the windows are those of the mirrored column.
     """
     fewer: list[NDArray[Any]] = []
     more: list[NDArray[Any]] = []
@@ -208,9 +208,9 @@ def rectangles(
 def zone_edges(
     l: NDArray[np.float64], n: int, jumps: NDArray[np.int64], by_binade: bool
 ) -> NDArray[np.int64]:
-    """Where zones begin and end: at jumps, at binades if these matter, and where else they would be too long.
+    """Return where zones begin and end: at jumps, at binades if these matter, and in between if too long.
 
-    Those of binades begin at base blocks; one that holds values of two binades belongs to the smaller values.
+    Zones of binades begin at base blocks; a block with values of two binades belongs to the smaller values.
     """
     edges = {0, n, *jumps.tolist()}
     if by_binade:

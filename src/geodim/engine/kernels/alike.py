@@ -67,10 +67,11 @@ def seed(l, n, d0, sizes, positions, best):
 
 @njit(nogil=True, cache=True)
 def seed_pairs(d0, sizes, firsts, lasts, left, right, cursors, best):
-    """The same for all windows from one of ``firsts`` to one of ``lasts``, both ascending positions.
+    """Do the same as `seed` for all windows from one of ``firsts`` to one of ``lasts``, both ascending.
 
-    Returns their number.  ``left`` and ``right`` are their values, which lie all over the column otherwise;
-    ``cursors`` are (firsts,) int64: for each of them the first of ``lasts`` that is d0 or more away.
+    Both are positions.  Returns the number of windows.  ``left`` and ``right`` hold the values there, which
+    lie all over the column; ``cursors`` are (firsts,) int64: for each start, the first of ``lasts`` that is
+    at least d0 away.
     """
     count = 0
     for at in range(firsts.size):
@@ -89,11 +90,11 @@ def seed_pairs(d0, sizes, firsts, lasts, left, right, cursors, best):
 
 @njit(nogil=True, cache=True, inline="always")
 def below(width, quantum):
-    """The largest width that is less than a rounded one once it is rounded, as a float and what to take off.
+    """Return the largest width that rounds to less than ``width``, as a float and what to subtract from it.
 
-    Widths are multiples of ``quantum`` before they are rounded, so those that are less than ``width`` are at
-    most the next multiple below it; and where multiples are finer than floats, what rounds to less lies
-    below the middle between it and the float before it, or there.  A quantum of 0 is none.
+    Before they are rounded, widths are multiples of ``quantum``, so those below ``width`` are at most the
+    next multiple below it.  If multiples are finer than floats, a width that rounds to less lies at or below the
+    middle between ``width`` and the float before it.  A quantum of 0 means that there is none.
     """
     step = width - width * BEFORE  # to the float before it
     if step == 0.0:
@@ -106,10 +107,10 @@ def below(width, quantum):
 
 @njit(nogil=True, cache=True)
 def mark_settled(best, d0, count, head, tail, rest, quanta, outside, settled):
-    """Mark the sizes at which no window but those that were tried can be narrower; how many are not.
+    """Mark the sizes at which no untried window can be narrower; return the number of other sizes.
 
-    All others whose quantum is quanta[k] are at least ``outside[e, k] + c d`` wide at the size d = d0 + e, c
-    being the sum of ``head``, ``tail`` and ``rest``; ``outside`` is infinite where there are none.
+    At the size d = d0 + e, all untried windows whose quantum is quanta[k] are at least
+    ``outside[e, k] + c d`` wide, where c is the sum of ``head``, ``tail`` and ``rest``; ``outside`` is infinite if there are none.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool, written.
     """
@@ -157,10 +158,10 @@ def trend_at(l, n, d, positions, records, start, shift):
 
 @njit(nogil=True, cache=True)
 def narrower(best, settled, d0, count, around, c, pattern, quantum):
-    """The least T such that windows of more than ``around + T + c e + pattern`` do not lower ``best``.
+    """Return a T such that windows wider than ``around + T + c e + pattern`` do not lower ``best`` at any e.
 
-    That is for all sizes d0 + e but those that are settled; the pattern is that of `mark_settled`.  The
-    windows are multiples of ``quantum``, see `below`.
+    Sizes that are settled are ignored.  ``pattern`` is (p,) float64, by d mod p.  The windows are multiples
+    of ``quantum``, see `below`.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool.
     """

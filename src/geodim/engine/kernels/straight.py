@@ -115,7 +115,7 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
 
 @njit(nogil=True, cache=True)
 def least_outside(edges, zones, kinds, d0, sizes, outside):
-    """By how much windows that are not tried are wider than the slope tells, at least.
+    """Write how much wider than the slope times their size all untried windows are.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def least_outside(edges, zones, kinds, d0, sizes, outside):
 
 @njit(nogil=True, cache=True)
 def first_from(positions, start, stop, least):
-    """The place in ``positions[start:stop]``, ascending int64, of the first that is ``least`` or more."""
+    """Return where the first of ``positions[start:stop]``, ascending int64, of at least ``least`` is."""
     step = 1
     low = start
     while low + step < stop and positions[low + step] < least:
@@ -236,18 +236,18 @@ def solve_straight(
     Parameters
     ----------
     l : (n + PADDING,) float64, ascending, then infinite
-    mirrored : (n,) float64, the values times -1 in reverse order
+    mirrored : (n,) float64, the negated values in reverse order
     u : (n,) float64, departures from the line through the first value, or what is left of them without a
         pattern, each off by less than a quarter of ``margin``
-    ahead : (n,) float64, the least departure of every value and the next BASE - 1
+    ahead : (n,) float64, the least departure of every value and the BASE - 1 values after it
     n : int, points
-    slope, rest : float64, the slope of the line is their sum
-    pattern : (p,) float64, by d mod p: windows are at least so much wider than the slope and ``u`` tell
+    slope, rest : float64, whose sum is the slope of the line
+    pattern : (p,) float64, by d mod p: windows are at least this much wider than the slope and ``u`` imply
     margin : float64, in units of the column
     offsets, counts, tops, floors, quanta, beyond
         As `block_departures` fills them.
-    starts, ends : (m,) int64, positions at which windows are tried to begin and to end, whatever their size;
-        ends count from the last value
+    starts, ends : (m,) int64, positions: windows of all sizes that start or end there are tried; ends are
+        counted from the last value
     fewer, more, rectangles
         Positions from which and to which all windows are tried, too: fewer[a:b] and more[c:d] for every row
         (a, b, c, d, mirrored) of (m, RECTANGLE) int64, each ascending.  If mirrored, positions are those in
