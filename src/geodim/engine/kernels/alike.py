@@ -93,8 +93,8 @@ def below(width, quantum):
     """Return the largest width that rounds to less than ``width``, as a float and what to subtract from it.
 
     Before they are rounded, widths are multiples of ``quantum``, so those below ``width`` are at most the
-    next multiple below it.  If multiples are finer than floats, a width that rounds to less lies at or below the
-    middle between ``width`` and the float before it.  A quantum of 0 means that there is none.
+    next multiple below it.  If multiples are finer than floats, a width that rounds to less lies at or below
+    the middle between ``width`` and the float before it.  A quantum of 0 means that there is none.
     """
     step = width - width * BEFORE  # to the float before it
     if step == 0.0:
@@ -110,7 +110,8 @@ def mark_settled(best, d0, count, head, tail, rest, quanta, outside, settled):
     """Mark the sizes at which no untried window can be narrower; return the number of other sizes.
 
     At the size d = d0 + e, all untried windows whose quantum is quanta[k] are at least
-    ``outside[e, k] + c d`` wide, where c is the sum of ``head``, ``tail`` and ``rest``; ``outside`` is infinite if there are none.
+    ``outside[e, k] + c d`` wide, where c is the sum of ``head``, ``tail`` and ``rest``; ``outside`` is
+    infinite if there are none.
 
     ``best`` is (count or more,) float64 widths, ``settled`` (count or more,) bool, written.
     """
