@@ -5,6 +5,8 @@ See `test_contracts`.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -13,9 +15,11 @@ from engine.oracle import phi
 from geodim.data.checks import Ranges, scan_ranges
 from geodim.data.sources import as_source
 from geodim.engine import column as column_module
+from geodim.engine.column import ColumnSolver
 from geodim.engine.kernels import lines
 from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.patterns import InPieces
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
 from geodim.engine.steps import CLOSEST, ROUNDINGS, counter_type, resolution, steps_needed, tolerance, within
@@ -53,6 +57,18 @@ def test_bounds_save_work(monkeypatch, name):
     both = compute_profile(as_source(np.stack([values, 0.5 * values], axis=1)), n_threads=1).work
     assert both[TESTS] <= 1.85 * work[TESTS]
     assert both[WINDOWS] <= 1.7 * work[WINDOWS]
+
+
+def test_the_smallest_sizes_do_not_make_a_column_alike(monkeypatch):
+    """All starts are examined for them, which says nothing about the search for larger ones."""
+    monkeypatch.setattr(InPieces, "solve", lambda *_: pytest.fail("taken for an alike column"))
+    n = 1 << 16
+    values = np.random.default_rng(0).standard_normal((n, 1)).astype(np.float32)
+    with ThreadPoolExecutor(2) as pool:  # so that every gap is a piece of its own
+        solver = ColumnSolver(n, np.dtype(np.float32))
+        target = Profile.empty(n, 1)
+        assert solver.solve(values[:, 0].copy(), 0, target, lambda: False, pool)
+    assert target.phi[-1] == np.ptp(values.astype(np.float64))
 
 
 def test_lines_that_meet_end_the_search():

@@ -288,6 +288,7 @@ def solve_gaps(
                             n_ranges,
                         )
                         work[WINDOWS] += looked_at * BASE
+                        most += looked_at * BASE  # every column needs these, whether it is alike or not
                     level += 1
                 else:
                     kept[level], child[level], caps[level] = 0, 0, np.inf
