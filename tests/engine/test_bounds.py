@@ -25,7 +25,7 @@ INNER = {
     "require_neighbours", "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits",
     "bits_of_key", "sort_share", "local_slope", "close_level", "quantise", "starting_trend", "bound_block",
     "filter_blocks", "filter_plainly", "promising_first", "halves", "difference", "fitted_slope",
-    "residual_range", "seed", "seed_pairs", "below", "least_outside", "first_from", "mark_settled",
+    "residual_range", "seed", "seed_pairs", "below", "least_outside", "mark_settled",
     "trend_at", "narrower", "least_width",
     "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "evaluate_starts", "is_narrow", "greatest_departure", "lies_below", "promising_parts", "put_lower_first",

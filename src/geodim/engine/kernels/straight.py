@@ -140,24 +140,6 @@ def least_outside(edges, zones, kinds, d0, sizes, outside):
 
 
 @njit(nogil=True, cache=True)
-def first_from(positions, start, stop, least):
-    """Return where the first of ``positions[start:stop]``, ascending int64, of at least ``least`` is."""
-    step = 1
-    low = start
-    while low + step < stop and positions[low + step] < least:
-        low += step
-        step *= 2
-    high = min(low + step, stop)
-    while low < high:
-        middle = (low + high) >> 1
-        if positions[middle] < least:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@njit(nogil=True, cache=True)
 def descend_line(
     l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, sizes, c, pattern, above, margin,
     stack, bounds, before, settled, best, work,
@@ -305,8 +287,9 @@ def solve_straight(
     for row in range(rectangles.shape[0]):
         a, b, c, d, is_mirrored = rectangles[row]
         place = c
-        for at in range(a, b):  # both ascend, so each is sought from where the one before was found
-            place = first_from(more, place, d, fewer[at] + (first_gap << BASE_SHIFT))
+        for at in range(a, b):  # both ascend, so each search goes on where the one before ended
+            while place < d and more[place] < fewer[at] + (first_gap << BASE_SHIFT):
+                place += 1
             cursors[reached[row] + at - a] = place - c
         values = mirrored if is_mirrored else l
         for at in range(a, b):
