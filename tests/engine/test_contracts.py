@@ -171,6 +171,24 @@ def test_filters_keep_a_narrowest_window_of_every_size(name):
             assert max(own) <= v
 
 
+def test_filters_without_an_upper_bound_drop_blocks_without_starts():
+    """No peak window exists for the whole gap, and the second block repeats the last value of the first."""
+    n = 200
+    bent = 500.0 * np.sqrt(np.arange(64.0) / 63.0)  # far above its chord in the middle
+    values = np.concatenate([bent, np.full(64, 500.0), 600.0 + np.arange(72.0)])
+    l = padded(values)
+    records = np.empty((6, pyramid.RECORD))
+    pyramid.build_base(l, n, records, 4, 0.0, float(values[-1]))
+    assert records[1, S0] == -np.inf
+    children, lows = np.empty(4, np.int32), np.empty(4)
+    kept, v, owner, least, tested = gaps.filter_blocks(
+        n, records, 6, 2, 0.0, np.array([0], np.int32), 1, children, lows, -1e-12, -np.inf
+    )
+    assert (kept, children[0], owner, tested) == (1, 0, -1, 2)
+    assert v == np.inf
+    assert least == lows[0] <= l[128] - l[0]
+
+
 def test_filters_keep_a_block_of_ties_that_is_as_narrow_as_the_bound():
     """Its narrowest windows start at its first value, from where the block before must not take its bound."""
     l = padded(

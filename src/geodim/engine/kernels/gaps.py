@@ -131,11 +131,13 @@ def filter_blocks(n, records, shift, g, c, parents, n_parents, children, lows, b
                 if v < enough:
                     return -1, v, owner, 0.0, tested
     # Which blocks stay is hard to predict, so each is written, and the next one overwrites what is dropped.
+    # Infinities are compared but never subtracted from each other, since NaN is ruled out for the compiler.
+    bound = v - bar
     kept, place = 0, 0
     least = np.inf
     for t in range(tested):
         j, low = children[t], lows[t]
-        keep = v - low >= bar or j == owner
+        keep = (low < np.inf and low <= bound) or j == owner
         children[kept], lows[kept] = j, low
         place = kept if j == owner else place
         least = min(least, low if keep else np.inf)

@@ -123,7 +123,8 @@ def promising_parts(l, first, d0, c, v, bar, scratch):
         below = scratch[PARTS + part]
         for t in range(1, PARTS + 1):
             below = max(below, scratch[PARTS + part + t])
-        promising |= 1 << part if v + below + scratch[part] >= bar else 0
+        lower = -(below + scratch[part])  # infinite if there are no right ends; V may be infinite, too
+        promising |= 1 << part if lower <= v - bar else 0
     return promising
 
 
@@ -234,7 +235,7 @@ def evaluate_leaf(l, n, d0, d_stop, c, bar, unit, least, known, blocks, lows, co
             lows[1], lows[pick] = lows[pick], lows[1]
         elif turn == MANY:  # where many are left, those that lie lowest come first
             put_lower_first(blocks, lows, turn, count, 0.5 * (lows[1] + v))
-        if turn > 1 and v - lows[turn] < bar:
+        if turn > 1 and lows[turn] > v - bar:
             continue
         i = np.int64(blocks[turn]) << BLOCK_SHIFT
         stop = min(i + BLOCK, n)
