@@ -1,7 +1,7 @@
 """Kernels as plain Python, for measuring coverage and for mutants.
 
-With NUMBA_DISABLE_JIT=1 nothing is compiled.  What Numba cannot interpret, the vectors of eight lanes, is
-replaced by numpy arrays of eight: the same IEEE operations.
+With NUMBA_DISABLE_JIT=1 nothing is compiled.  What Numba cannot interpret, vectors of several lanes, is
+replaced by numpy arrays: the same IEEE operations.
 """
 
 from __future__ import annotations
@@ -14,25 +14,58 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Lanes = NDArray[np.float64]
+    Lanes = NDArray[np.floating]
 
-WIDE = 8
+LANES = 8
+ROW = 32
 
 
 def load(array: NDArray[Any], offset: int) -> Lanes:
     """Eight neighbouring elements as float64."""
-    return array[offset : offset + WIDE].astype(np.float64)
+    return _part(array, offset, LANES).astype(np.float64)
+
+
+def load_row(array: NDArray[Any], offset: int) -> Lanes:
+    """A row of neighbouring elements."""
+    return _part(array, offset, ROW).copy()
+
+
+def element(array: NDArray[Any], offset: int) -> np.generic:
+    """One element."""
+    found: np.generic = _part(array, offset, 1)[0]
+    return found
+
+
+def put(array: NDArray[Any], offset: int, value: float) -> None:
+    """Write one element."""
+    _part(array, offset, 1)[0] = value
 
 
 def store(array: NDArray[Any], offset: int, lanes: Lanes) -> None:
-    """Eight lanes, rounded to the type of the array."""
+    """All lanes, rounded to the type of the array."""
     with np.errstate(over="ignore"):
-        array[offset : offset + WIDE] = lanes
+        _part(array, offset, lanes.size)[:] = lanes
+
+
+def _part(array: NDArray[Any], offset: int, count: int) -> NDArray[Any]:
+    """So many elements from an offset on, which must be there."""
+    assert 0 <= offset <= array.size - count
+    return array.reshape(-1)[offset : offset + count]
 
 
 def splat(value: float) -> Lanes:
     """One number in every lane."""
-    return np.full(WIDE, value, np.float64)
+    return np.full(LANES, value, np.float64)
+
+
+def splat_row(value: np.floating) -> Lanes:
+    """One number in every lane of a row of its type."""
+    return np.full(ROW, value, np.asarray(value).dtype)
+
+
+def steps() -> Lanes:
+    """The numbers of the lanes."""
+    return np.arange(float(LANES))
 
 
 def fma(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
@@ -48,8 +81,25 @@ def fma(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
 
 
 def larger(a: Lanes, b: Lanes) -> Lanes:
-    """The larger of two numbers, in every lane."""
-    return np.maximum(a, b)
+    """The larger of two numbers, in every lane; the second if they cannot be compared."""
+    return np.where(a > b, a, b)
+
+
+def smaller(a: Lanes, b: Lanes) -> Lanes:
+    """The smaller of two numbers, in every lane; the second if they cannot be compared."""
+    return np.where(a < b, a, b)
+
+
+def greatest(a: Lanes) -> np.floating:
+    """The largest lane."""
+    found: np.floating = a.max()
+    return found
+
+
+def least(a: Lanes) -> np.floating:
+    """The smallest lane."""
+    found: np.floating = a.min()
+    return found
 
 
 def magnitude(a: Lanes) -> Lanes:
@@ -64,9 +114,9 @@ def prefetch(array: NDArray[Any], offset: int) -> None:
 
 def replace_vectors() -> None:
     """Let kernels that are imported from now on use these."""
-    from geodim.features import _simd
+    from geodim.engine.kernels import lanes
 
-    assert set(_simd.__all__) - {"LANES"} <= set(globals()), "a vector operation without a plain one"
-    assert _simd.LANES == WIDE
-    for name in set(_simd.__all__) - {"LANES"}:
-        setattr(_simd, name, globals()[name])
+    assert set(lanes.__all__) <= set(globals()), "a vector operation without a plain one"
+    assert (lanes.LANES, lanes.ROW) == (LANES, ROW)
+    for name in set(lanes.__all__):
+        setattr(lanes, name, globals()[name])

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numba
 from numba.core.caching import NullCache
+from numba.core.cpu import CPUTargetOptions
 
 from geodim.errors import GeodimWarning
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["njit"]
 
 IMPORT = re.compile(r"^from (geodim[\w.]*) import", re.MULTILINE)  # at the top of a module
+COUNTING = "_nrt"  # what Numba calls its counting of references
 TELL_AFTER = 2.0  # seconds of compiling
 LOGGER = logging.getLogger("geodim")
 
@@ -39,8 +41,14 @@ _said: set[str] = set()
 _lock = threading.Lock()
 
 
-def njit(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def njit(
+    *, counts_references: bool = True, **options: object
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile like `numba.njit`, except that ``cache=True`` means: if possible.
+
+    Kernels that neither make nor return arrays need not count references to those they are given: their
+    callers hold them.  With ``counts_references=False`` they do not, where Numba can do without.  Every count
+    locks a cache line, for which threads that share an array would wait.
 
     Examples
     --------
@@ -52,6 +60,8 @@ def njit(**options: object) -> Callable[[Callable[..., Any]], Callable[..., Any]
     """
     wanted = options.pop("cache", False)
     compiler: Callable[..., Callable[..., Any]] = numba.njit  # its type stubs require every option by name
+    if not counts_references and hasattr(CPUTargetOptions, COUNTING):
+        options[COUNTING] = False
     decorate = compiler(**options)
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

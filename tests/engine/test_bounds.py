@@ -29,6 +29,7 @@ INNER = {
     "trend_at", "narrower", "least_width",
     "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "evaluate_starts", "is_narrow", "greatest_departure", "lies_below", "promising_parts", "put_lower_first",
+    "_departures", "_lowest", "_reaches",
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "sizes_ascend", "_on_line",
     "_cheap_sizes", "_extremes", "_dominated", "_where_ties_are", "_count", "_window_near", "_first_at_least",
     "_most_points", "_start_of", "_smallest_windows", "_is_even",
@@ -205,6 +206,10 @@ def test_edges_that_were_not_counted_are_not_written():
 
 
 PROGRAM = """
+import interpreted
+
+interpreted.replace_vectors()
+
 import numpy as np
 from distributions import column
 from geodim.engine.column import ColumnSolver

@@ -160,7 +160,7 @@ def test_filters_keep_a_narrowest_window_of_every_size(name):
             blocks = np.array([j for j in range(n // size + 1) if (j + g) * size < n], np.int32)
             sizes = range(g * size, min((g + 1) * size, n))
             children, lows = blocks.copy(), np.zeros(blocks.size)
-            kept, v, least = gaps.filter_plainly(l, n, shift, g, -1, children, lows, blocks.size)
+            kept, v, least = gaps.filter_plainly(l, n, shift, g, -1, children, lows, 0, blocks.size)
             starts = np.concatenate(
                 [np.arange(j * size, min((j + 1) * size, n)) for j in children[:kept].tolist()]
             )
@@ -182,7 +182,7 @@ def test_filters_without_an_upper_bound_drop_blocks_without_starts():
     assert records[1, S0] == -np.inf
     children, lows = np.empty(4, np.int32), np.empty(4)
     kept, v, owner, least, tested = gaps.filter_blocks(
-        n, records, 6, 2, 0.0, np.array([0], np.int32), 1, children, lows, -1e-12, -np.inf
+        n, records, 0, 6, 2, 0.0, np.array([0], np.int32), -1, 1, children, lows, -1e-12, -np.inf
     )
     assert (kept, children[0], owner, tested) == (1, 0, -1, 2)
     assert v == np.inf
@@ -197,7 +197,7 @@ def test_filters_keep_a_block_of_ties_that_is_as_narrow_as_the_bound():
         )
     )
     children = np.array([0, 1, 2], np.int32)
-    kept, _, least = gaps.filter_plainly(l, 128, 5, 1, -1, children, np.zeros(3), 3)
+    kept, _, least = gaps.filter_plainly(l, 128, 5, 1, -1, children, np.zeros(3), 0, 3)
     assert 1 in children[:kept]
     assert least <= 5.0
 

@@ -86,14 +86,14 @@ def test_widths_are_those_of_float64(name, single, rng):
     """Bit for bit, whether or not float32 was used."""
     l = single_column(name, 2)
     unit, least = limits(l, N, single=single)
-    near = np.empty(4 * BLOCK + 8, np.float32)
+    near, widths = np.empty(3 * BLOCK, np.float32), np.empty(BLOCK, np.float32)
     for _ in range(40):
         d0 = int(rng.integers(1, N // BLOCK)) * BLOCK
         first = int(rng.integers(0, max((N - d0) // BLOCK, 1))) * BLOCK
         best = np.full(BLOCK, np.inf)
         stop = min(first + BLOCK, N)
         parts = int(rng.integers(1, tiles.ALL_PARTS + 1))
-        looked = tiles.evaluate_starts(l, first, stop, np.int64(d0), parts, unit, least, near, best)
+        looked = tiles.evaluate_starts(l, first, stop, np.int64(d0), parts, unit, least, near, widths, best)
         starts = np.arange(first, stop)
         starts = starts[[bool(parts >> (start - first) // tiles.PART & 1) for start in starts.tolist()]]
         expected = [(l[starts + d0 + e] - l[starts]).min(initial=np.inf) for e in range(BLOCK)]
@@ -107,7 +107,6 @@ def test_parts_are_passed_over_only_if_all_of_their_windows_are_wide(name, rng):
     l = single_column(name, 4) if name in SINGLE else padded(rng.integers(0, 10**6, N))
     grain, slack, quantum = lattice(l, N, max(abs(l[0]), abs(l[N - 1])))
     bar = quantum if quantum > 0.0 else -slack
-    scratch = np.empty(6 * BLOCK)
     left_out = 0
     for _ in range(40):
         d0 = int(rng.integers(1, N // BLOCK - 1)) * BLOCK
@@ -116,7 +115,7 @@ def test_parts_are_passed_over_only_if_all_of_their_windows_are_wide(name, rng):
         c = quantise(float(rng.uniform(0.5, 1.5)) * chord, grain, np.inf)
         starts = np.arange(first, first + BLOCK)
         v = float((l[starts + d0] - l[starts])[rng.integers(BLOCK)])
-        found = tiles.promising_parts(l, first, np.int64(d0), c, v, bar, scratch)
+        found = tiles.promising_parts(l, first, np.int64(d0), c, v, bar)
         for part in range(tiles.PARTS):
             if found >> part & 1:
                 continue

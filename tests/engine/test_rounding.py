@@ -130,7 +130,7 @@ def test_block_bounds_hold_to_within_the_slack(kind, made) -> None:
             c = gaps.quantise(
                 float(rng.choice([0.0, rows[j, SLOPE], rows[j + g, SLOPE], span / size])), grain, span / size
             )
-            lower, upper = gaps.bound_block(n, rows, shift, g, j, c)
+            lower, upper = gaps.bound_block(n, rows, 0, shift, g, j, c)
             peak = int(rows[j, pyramid.PEAK])
             for _ in range(10):
                 e = int(rng.integers(0, size))

@@ -14,7 +14,7 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
-from geodim.features._simd import fma, larger, load, magnitude, splat, store
+from geodim.engine.kernels.lanes import fma, larger, load, magnitude, splat, store
 
 PANEL = 16  # points
 GROUP = 4  # columns

@@ -22,8 +22,8 @@ import numpy as np
 
 from geodim.data.graphs._jit import kernel
 from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.lanes import LANES, fma, load, prefetch, splat, store
 from geodim.errors import InputValueError
-from geodim.features._simd import LANES, fma, load, prefetch, splat, store
 from geodim.features.aggregate import STRANGERS
 
 __all__ = ["aggregate_rows", "blend", "row_sums"]

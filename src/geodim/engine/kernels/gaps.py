@@ -32,6 +32,7 @@ from geodim.engine.kernels.counters import (
     WINDOWS,
     note_range,
 )
+from geodim.engine.kernels.lanes import element, put
 from geodim.engine.kernels.pyramid import (
     BASE,
     BLOCK,
@@ -65,13 +66,14 @@ def quantise(c, grain, limit):
     return c
 
 
-@njit(nogil=True, cache=True)
-def starting_trend(l, records, count, shift, g, grain, limit):
+@njit(nogil=True, cache=True, counts_references=False)
+def starting_trend(l, records, start, count, shift, g, grain, limit):
     """Return the block of the best window of the gap's first size, and the mean slope at its two ends.
 
     Only windows that start a block are tried.
 
-    ``l`` is (n,) float64, ascending, padded; ``records`` (count + 2, RECORD) float64.
+    ``l`` is (n,) float64, ascending, padded; ``records`` (start + count + 2, RECORD) float64, of which the
+    level begins at ``start``.
     """
     size = 1 << shift
     best = np.inf
@@ -81,75 +83,91 @@ def starting_trend(l, records, count, shift, g, grain, limit):
         if width < best:
             best = width
             block = j
-    return block, quantise(0.5 * (records[block, SLOPE] + records[block + g, SLOPE]), grain, limit)
+    slope = 0.5 * (records[start + block, SLOPE] + records[start + block + g, SLOPE])
+    return block, quantise(slope, grain, limit)
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def bound_block(n, records, shift, g, j, c):
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True, fastmath={"nnan", "nsz"})
+def bound_block(n, records, start, shift, g, j, c):
     """Return a lower bound on all windows of block j in gap g, and an upper bound by its peak window.
 
     Both have c e subtracted.
 
-    ``records`` are as in `starting_trend`; ``c`` is in units of the column per index.
+    ``records`` and ``start`` are as in `starting_trend`; ``c`` is in units of the column per index.
     """
     size = 1 << shift
     last = c * (size - 1)
-    left, right, beyond = records[j], records[j + g], records[j + g + 1]
-    top = max(left[S0], left[S0] + left[SLOPE] * (size - 1) - last)
     drop = c * size
-    lower = min(min(right[W0], right[W1] - last), min(beyond[W0], beyond[W1] - last) - drop) - top
-    highest = max(max(right[U0], right[U1] - last), max(beyond[U0], beyond[U1] - last) - drop)
-    peak = np.int64(left[PEAK])
-    upper = highest - (left[HEIGHT] - c * (peak - j * size))
+    left = (start + j) * RECORD
+    right = left + g * RECORD
+    beyond = right + RECORD
+    start_top = element(records, left + S0)
+    top = max(start_top, start_top + element(records, left + SLOPE) * (size - 1) - last)
+    lower = min(
+        min(element(records, right + W0), element(records, right + W1) - last),
+        min(element(records, beyond + W0), element(records, beyond + W1) - last) - drop,
+    )
+    highest = max(
+        max(element(records, right + U0), element(records, right + U1) - last),
+        max(element(records, beyond + U0), element(records, beyond + U1) - last) - drop,
+    )
+    peak = element(records, left + PEAK)
+    upper = highest - (element(records, left + HEIGHT) - c * (peak - np.float64(j * size)))
     # The peak window must exist for the whole gap.
-    return lower, upper if top > -np.inf and peak + (g + 1) * size - 1 < n else np.inf
+    exists = (top > -np.inf) & (peak < np.float64(n + 1 - (g + 1) * size))
+    return lower - top, upper if exists else np.inf
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def filter_blocks(n, records, shift, g, c, parents, n_parents, children, lows, bar, enough):
-    """Keep the child blocks of ``parents`` that may contain a narrowest window of gap g, that of V first.
+@njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
+def filter_blocks(
+    n, records, start, shift, g, c, roots, parents, n_parents, children, lows, bar, enough
+):  # fmt: skip
+    """Keep the child blocks of the parents that may contain a narrowest window of gap g, that of V first.
 
     Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops
     early (with -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
 
-    ``parents`` and ``children`` are int32 block numbers, ``lows`` float64 widths minus c e.
+    ``children`` are int32 block numbers and ``lows`` float64 widths minus c e, both from ``start`` on.  The
+    parents are ``children`` from ``parents`` on or, if that is negative, ``roots``, (n_parents,) int32.
+    ``records`` and ``start`` are as in `starting_trend`.
     """
     v = np.inf
     owner = -1
-    tested = 0
-    stop = (n + (1 << shift) - 1) >> shift
+    last = start
+    stop = ((n + (1 << shift) - 1) >> shift) - g
     for p in range(n_parents):
-        j = 2 * np.int64(parents[p])
-        for child in range(j, min(j + 2, stop - g)):
-            lower, upper = bound_block(n, records, shift, g, child, c)
-            children[tested] = child
-            lows[tested] = lower
-            tested += 1
-            if upper < v:
-                v = upper
-                owner = child
-                if v < enough:
-                    return -1, v, owner, 0.0, tested
+        j = 2 * np.int64(element(roots, p) if parents < 0 else element(children, parents + p))
+        for child in range(j, min(j + 2, stop)):
+            lower, upper = bound_block(n, records, start, shift, g, child, c)
+            put(children, last, np.int32(child))
+            put(lows, last, lower)
+            last += 1
+            owner = child if upper < v else owner
+            v = min(upper, v)
+        if v < enough:
+            return -1, v, owner, 0.0, last - start
     # Which blocks stay is hard to predict, so each is written, and the next one overwrites what is dropped.
     # Infinities are compared but never subtracted from each other, since NaN is ruled out for the compiler.
     bound = v - bar
-    kept, place = 0, 0
+    kept, place = start, start
     least = np.inf
-    for t in range(tested):
-        j, low = children[t], lows[t]
-        keep = (low < np.inf and low <= bound) or j == owner
-        children[kept], lows[kept] = j, low
-        place = kept if j == owner else place
+    for t in range(start, last):
+        j, low = element(children, t), element(lows, t)
+        owns = j == owner
+        keep = ((low < np.inf) & (low <= bound)) | owns
+        put(children, kept, j)
+        put(lows, kept, low)
+        place = kept if owns else place
         least = min(least, low if keep else np.inf)
-        kept += 1 if keep else 0
-    if kept > 0:
-        children[0], children[place] = children[place], children[0]
-        lows[0], lows[place] = lows[place], lows[0]
-    return kept, v, owner, least, tested
+        kept += np.int64(keep)
+    if kept > start:
+        children[start], children[place] = children[place], children[start]
+        lows[start], lows[place] = lows[place], lows[start]
+    return kept - start, v, owner, least, last - start
 
 
-@njit(nogil=True, cache=True)
-def filter_plainly(l, n, shift, g, owner, children, lows, count):
+@njit(nogil=True, cache=True, counts_references=False)
+def filter_plainly(l, n, shift, g, owner, children, lows, start, count):
     """Filter blocks a second time, with bounds that use no trend (F9): for ties and heavy tails.
 
     A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide.  At every
@@ -157,25 +175,25 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
     Rounding is monotone, so no slack is needed.  Returns how many blocks stay, V and the least lower bound;
     if these two agree, phi is constant over the gap.
 
-    ``children`` are (count,) int32 block numbers, ``lows`` (count,) float64 widths.
+    ``children`` are int32 block numbers and ``lows`` float64 widths, of which [start, start + count) count.
     """
     size = 1 << shift
     d_last = min((g + 1) * size, n) - 1
     v = np.inf
     best = owner
-    for t in range(count):
+    for t in range(start, start + count):
         j = np.int64(children[t])
-        start = min((j + 1) * size, n) - 1
-        if start + d_last >= n:
-            start = n - 1 - d_last
+        at = min((j + 1) * size, n) - 1
+        if at + d_last >= n:
+            at = n - 1 - d_last
         # If the value also occurs in the block before, it stands for a window of that block, not of this one.
-        own = start >= j * size and (j == 0 or l[start] != l[j * size - 1])
-        if own and l[start + d_last] - l[start] < v:
-            v = l[start + d_last] - l[start]
+        own = at >= j * size and (j == 0 or l[at] != l[j * size - 1])
+        if own and l[at + d_last] - l[at] < v:
+            v = l[at + d_last] - l[at]
             best = j
-    kept = 0
+    kept = start
     least = np.inf
-    for t in range(count):
+    for t in range(start, start + count):
         j = np.int64(children[t])
         lower = l[(j + g) * size] - l[min((j + 1) * size, n) - 1]
         if lower < v or j == owner or j == best:
@@ -183,10 +201,10 @@ def filter_plainly(l, n, shift, g, owner, children, lows, count):
             lows[kept] = lows[t]
             least = min(least, lower)
             kept += 1
-    return kept, v, least
+    return kept - start, v, least
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def promising_first(roots, count, block):
     """List the parents of ``count`` blocks, that of ``block`` first, since a good V allows early rejection.
 
@@ -239,7 +257,7 @@ def solve_gaps(
     require(phi.size >= n, "solve_gaps: phi")
     require(work.size >= N_COUNTERS, "solve_gaps: work")
     require_layout(n, offsets, counts, min(records.shape[0], blocks.size, lows.size))
-    require(records.shape[1] >= RECORD, "solve_gaps: records")
+    require(records.shape[1] == RECORD, "solve_gaps: records")
     require(first_gap >= 0 and last_gap <= counts[counts.size - 1], "solve_gaps: the gaps")
     n_levels = counts.size
     top = n_levels - 1
@@ -249,7 +267,7 @@ def solve_gaps(
     slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
     roots = np.empty(counts[0] + 2, np.int32)
-    best, line, near = np.empty(BLOCK), np.empty(6 * BLOCK), np.empty(4 * BLOCK + 8, np.float32)
+    best, near, widths = np.empty(BLOCK), np.empty(3 * BLOCK, np.float32), np.empty(BLOCK, np.float32)
     n_ranges = np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):
@@ -265,7 +283,7 @@ def solve_gaps(
                 child[level] += 1
                 if (g << (BLOCK_SHIFT + level - 1)) >= n:
                     continue
-                parents, n_parents, cap = blocks[offsets[level] :], kept[level], caps[level]
+                parents, n_parents, cap = offsets[level], kept[level], caps[level]
                 level -= 1
                 gap[level] = g
                 c = quantise(slope[level + 1], grain, span / (BLOCK << level))
@@ -298,8 +316,8 @@ def solve_gaps(
                 continue
             if entering or g == 1:  # nothing to inherit: take all blocks, and a new trend
                 limit = span / (BLOCK << level)
-                block, c = starting_trend(l, records[start:], counts[level], shift, g, grain, limit)
-                parents, n_parents, cap = roots, promising_first(roots, counts[level] - g, block), np.inf
+                block, c = starting_trend(l, records, start, counts[level], shift, g, grain, limit)
+                parents, n_parents, cap = -1, promising_first(roots, counts[level] - g, block), np.inf
             entering = False
             floor = known[d_first]
             rise = c * (d_stop - 1 - d0)
@@ -310,17 +328,7 @@ def solve_gaps(
                     enough, known[d_stop - 1] - c * (d_first - d0) - tilt * (d_stop - 1 - d_first) - slack
                 )
             k, v, owner, low, tested = filter_blocks(
-                n,
-                records[start:],
-                shift,
-                g,
-                c,
-                parents,
-                n_parents,
-                blocks[start:],
-                lows[start:],
-                bar,
-                enough,
+                n, records, start, shift, g, c, roots, parents, n_parents, blocks, lows, bar, enough
             )
             work[TESTS] += tested
             if work[WINDOWS] + TEST_LOOKS * work[TESTS] > most:
@@ -338,7 +346,7 @@ def solve_gaps(
                 flat = np.inf
                 flat_low = -np.inf
                 if k > MANY:
-                    k, flat, flat_low = filter_plainly(l, n, shift, g, owner, blocks[start:], lows[start:], k)
+                    k, flat, flat_low = filter_plainly(l, n, shift, g, owner, blocks, lows, start, k)
                     cap = min(cap, flat)
                 if flat == flat_low:  # constant over the gap
                     work[CLOSED] += 1
@@ -359,11 +367,12 @@ def solve_gaps(
                         unit,
                         least,
                         known,
-                        blocks[start:],
-                        lows[start:],
+                        blocks,
+                        lows,
+                        start,
                         k,
                         near,
-                        line,
+                        widths,
                         best,
                     )
                     work[WINDOWS] += evaluated

@@ -11,6 +11,21 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels.counters import note_range
+from geodim.engine.kernels.lanes import (
+    LANES,
+    ROW,
+    element,
+    greatest,
+    larger,
+    least,
+    load,
+    load_row,
+    smaller,
+    splat,
+    splat_row,
+    steps,
+    store,
+)
 from geodim.engine.kernels.pyramid import BASE, BLOCK, BLOCK_SHIFT
 
 PADDING = 2 * BLOCK + 8  # how far beyond the end a tile may read
@@ -22,57 +37,48 @@ MANY = 8  # blocks of a leaf, after which it is worth putting the others in orde
 CHUNK = 1024  # starts that are evaluated before checking whether the smallest sizes are settled
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def evaluate_row(l, i, d0, best):
-    """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for every e below its size.
+    """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for every e below its size, a multiple of ROW.
 
     ``l`` is float64, padded; ``best`` (sizes,) float64 widths.
     """
-    value = l[i]
-    right = l[i + d0 : i + d0 + best.size]
-    for e in range(best.size):
-        width = right[e] - value
-        best[e] = min(best[e], width)
+    value = splat_row(element(l, i))
+    for e in range(0, best.size, ROW):
+        store(best, e, smaller(load_row(l, i + d0 + e) - value, load_row(best, e)))
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+@njit(nogil=True, cache=True, counts_references=False)
 def evaluate_tile(l, start, stop, d0, best):
     """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for every start i in [start, stop) and every e.
 
-    Eight starts share a pass over ``best``, which would otherwise wait for its own stores.
+    A row of sizes stays in registers meanwhile.  Four starts are compared with each other first, since every
+    comparison with the row waits for the one before.
 
-    ``l`` is float64 or float32, and goes on for eight values behind the last window; ``best`` (sizes,) has
-    the same type.
+    ``l`` is float64 or float32, padded; ``best`` (sizes,) has the same type, and a multiple of ROW sizes.
     """
-    i = start
-    while i + 8 <= stop:
-        a0, a1, a2, a3 = l[i], l[i + 1], l[i + 2], l[i + 3]
-        a4, a5, a6, a7 = l[i + 4], l[i + 5], l[i + 6], l[i + 7]
-        right = l[i + d0 : i + d0 + best.size + 8]
-        for e in range(best.size):
-            m = right[e] - a0
-            w = right[e + 1] - a1
-            m = min(m, w)
-            w = right[e + 2] - a2
-            m = min(m, w)
-            w = right[e + 3] - a3
-            m = min(m, w)
-            w = right[e + 4] - a4
-            m = min(m, w)
-            w = right[e + 5] - a5
-            m = min(m, w)
-            w = right[e + 6] - a6
-            m = min(m, w)
-            w = right[e + 7] - a7
-            m = min(m, w)
-            best[e] = min(best[e], m)
-        i += 8
-    while i < stop:
-        evaluate_row(l, i, d0, best)
-        i += 1
+    for e in range(0, best.size, ROW):
+        row = load_row(best, e)
+        ends = d0 + e
+        i = start
+        while i + 4 <= stop:
+            first = smaller(
+                load_row(l, i + ends) - splat_row(element(l, i)),
+                load_row(l, i + 1 + ends) - splat_row(element(l, i + 1)),
+            )
+            second = smaller(
+                load_row(l, i + 2 + ends) - splat_row(element(l, i + 2)),
+                load_row(l, i + 3 + ends) - splat_row(element(l, i + 3)),
+            )
+            row = smaller(smaller(first, second), row)
+            i += 4
+        while i < stop:
+            row = smaller(load_row(l, i + ends) - splat_row(element(l, i)), row)
+            i += 1
+        store(best, e, row)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def is_narrow(l, first, last, ends, beyond, unit, least):
     """Return whether float32 can hold the differences between two stretches of values exactly.
 
@@ -87,166 +93,174 @@ def is_narrow(l, first, last, ends, beyond, unit, least):
     return spread <= unit or (nearest >= least and spread <= nearest)
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def promising_parts(l, first, d0, c, v, bar, scratch):
+@njit(nogil=True, cache=True, counts_references=False)
+def promising_parts(l, first, d0, c, v, bar):
     """Return, as bits, which parts of a block of starts may contain a window narrower than V by ``bar``.
 
     The bounds are those of blocks (F5), but for PART starts each and from the values themselves: how far the
-    starts rise above a line of slope c, and the right ends fall below it, is found by folding all parts at
-    once.
+    starts rise above a line of slope c, and the right ends fall below it.  A part of the starts leads to five
+    parts of the right ends, and the fourth and the fifth part are among these for every part.
 
-    ``l`` is float64, padded, with a whole block of starts; ``scratch`` is (6 BLOCK,) float64.
+    ``l`` is float64, padded, with a whole block of starts.
     """
-    values = l[first : first + BLOCK]
-    for t in range(BLOCK):
-        scratch[t] = values[t] - c * t
-    values = l[first + d0 : first + d0 + 2 * BLOCK]
-    for t in range(2 * BLOCK):
-        scratch[BLOCK + t] = c * t - values[t]
-    once, twice = scratch[3 * BLOCK : 9 * BLOCK // 2], scratch[9 * BLOCK // 2 : 21 * BLOCK // 4]
-    for part in range(3 * PARTS):
-        some, half = scratch[part * PART : (part + 1) * PART], once[part * PART // 2 : (part + 1) * PART // 2]
-        for t in range(PART // 2):
-            half[t] = max(some[t], some[t + PART // 2])
-    for part in range(3 * PARTS):
-        some, half = (
-            once[part * PART // 2 : (part + 1) * PART // 2],
-            twice[part * PART // 4 : (part + 1) * PART // 4],
-        )
-        for t in range(PART // 4):
-            half[t] = max(some[t], some[t + PART // 4])
-    for part in range(3 * PARTS):
-        at = part * PART // 4
-        scratch[part] = max(max(twice[at], twice[at + 1]), max(twice[at + 2], twice[at + 3]))
-    promising = 0
-    for part in range(PARTS):
-        below = scratch[PARTS + part]
-        for t in range(1, PARTS + 1):
-            below = max(below, scratch[PARTS + part + t])
-        lower = -(below + scratch[part])  # infinite if there are no right ends; V may be infinite, too
-        promising |= 1 << part if lower <= v - bar else 0
-    return promising
+    slope = splat(c)
+    bound = v - bar
+    at, ends = np.int64(0), first + d0  # not literals: for each of these Numba would compile everything again
+    second, third = _lowest(l, ends, at + PART, slope), _lowest(l, ends, at + 2 * PART, slope)
+    sixth, seventh = _lowest(l, ends, at + 5 * PART, slope), _lowest(l, ends, at + 6 * PART, slope)
+    middle = smaller(_lowest(l, ends, at + 3 * PART, slope), _lowest(l, ends, at + 4 * PART, slope))
+    before, after = smaller(third, middle), smaller(middle, sixth)
+    low = smaller(smaller(_lowest(l, ends, at, slope), second), before)
+    promising = _reaches(l, first, at, slope, low, bound)
+    promising |= _reaches(l, first, at + PART, slope, smaller(smaller(second, before), sixth), bound) << 1
+    promising |= _reaches(l, first, at + 2 * PART, slope, smaller(smaller(third, after), seventh), bound) << 2
+    low = smaller(smaller(after, seventh), _lowest(l, ends, at + 7 * PART, slope))
+    return promising | _reaches(l, first, at + 3 * PART, slope, low, bound) << 3
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def evaluate_starts(l, first, stop, d0, promising, unit, least, near, best):
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def _reaches(l, first, at, slope, low, bound):
+    """Return 1 if a window from PART starts to an end as low as ``low`` may be at most ``bound`` wide."""
+    high = larger(_departures(l, first, at, slope), _departures(l, first, at + LANES, slope))
+    return 1 if least(low) - greatest(high) <= bound else 0
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def _lowest(l, first, at, slope):
+    """Return, lane by lane, the lesser departures of PART values, l[first + at] and the following."""
+    return smaller(_departures(l, first, at, slope), _departures(l, first, at + LANES, slope))
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def _departures(l, first, at, slope):
+    """Return l[first + t] - c t for the eight t from ``at`` on."""
+    return load(l, first + at) - slope * (splat(np.float64(at)) + steps())
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def evaluate_starts(l, first, stop, d0, promising, unit, least, near, widths, best):
     """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for the starts i of a block and every e < BLOCK.
 
     Starts are those of the parts whose bits are set in ``promising``.  This is done in float32 if that is
     exact, since an instruction then handles twice as many windows.  Returns the number of windows.
 
-    ``l`` is float64, padded; ``best`` (BLOCK,) float64 widths; ``near`` (4 BLOCK + 8,) float32, scratch.
+    ``l`` is float64, padded; ``best`` (BLOCK,) float64 widths; ``near`` (3 BLOCK,) and ``widths`` (BLOCK,)
+    float32, scratch.
     """
     ends = first + d0
     evaluated = 0
     narrow = is_narrow(l, first, first + BLOCK - 1, ends, ends + 2 * BLOCK - 1, unit, least)
-    widths = near[3 * BLOCK + 8 :]
     if narrow:
-        values = l[first : first + BLOCK]
-        for t in range(BLOCK):
-            near[t] = np.float32(values[t] - l[first])
-        values = l[ends : ends + 2 * BLOCK]
-        for t in range(2 * BLOCK):
-            near[BLOCK + t] = np.float32(values[t] - l[ends])
-        near[3 * BLOCK :] = np.float32(np.inf)
+        origin, end = splat(l[first]), splat(l[ends])
+        for t in range(0, BLOCK, LANES):
+            store(near, t, load(l, first + t) - origin)
+        for t in range(0, 2 * BLOCK, LANES):
+            store(near, BLOCK + t, load(l, ends + t) - end)
+        for e in range(0, BLOCK, ROW):
+            store(widths, e, splat_row(np.float32(np.inf)))
     for part in range(PARTS):
-        begin, end = np.int64(part * PART), min(np.int64(part * PART + PART), stop - first)
-        if not promising & (1 << part) or begin >= end:
+        begin, beyond = np.int64(part * PART), min(np.int64(part * PART + PART), stop - first)
+        if not promising & (1 << part) or begin >= beyond:
             continue
-        evaluated += (end - begin) * BLOCK
+        evaluated += (beyond - begin) * BLOCK
         if narrow:
-            evaluate_tile(near, begin, end, np.int64(BLOCK), widths)
+            evaluate_tile(near, begin, beyond, np.int64(BLOCK), widths)
         else:
-            evaluate_tile(l, first + begin, first + end, d0, best)
+            evaluate_tile(l, first + begin, first + beyond, d0, best)
     if narrow:
-        base = l[ends] - l[first]
-        for e in range(BLOCK):
-            width = base + np.float64(widths[e])
-            best[e] = min(best[e], width)
+        base = splat(l[ends] - l[first])
+        for e in range(0, BLOCK, LANES):
+            store(best, e, smaller(base + load(widths, e), load(best, e)))
     return evaluated
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def greatest_departure(best, c, sizes, scratch):
+@njit(nogil=True, cache=True, counts_references=False)
+def greatest_departure(best, c, sizes):
     """Return the largest of ``best[e] - c e`` over e < sizes.
 
-    In a plain loop each maximum would wait for the one before, so the array is folded in halves first.
-
-    ``best`` is (BLOCK,) float64 widths, ``scratch`` (BLOCK,) float64.
+    ``best`` is (BLOCK,) float64 widths.
     """
-    for e in range(BLOCK):
-        scratch[e] = best[e] - c * e
-    scratch[sizes:BLOCK] = -np.inf
-    for e in range(BLOCK // 2):
-        scratch[e] = max(scratch[e], scratch[e + BLOCK // 2])
-    for e in range(BLOCK // 4):
-        scratch[e] = max(scratch[e], scratch[e + BLOCK // 4])
-    for e in range(BLOCK // 8):
-        scratch[e] = max(scratch[e], scratch[e + BLOCK // 8])
-    v = scratch[0]
-    for e in range(1, BLOCK // 8):
-        v = max(v, scratch[e])
+    if sizes == BLOCK:
+        slope = splat(c)
+        high, origin = splat(-np.inf), np.int64(0)
+        for e in range(0, BLOCK, LANES):
+            high = larger(_departures(best, origin, e, slope), high)
+        return greatest(high)
+    v = -np.inf
+    for e in range(sizes):
+        v = max(v, best[e] - c * e)
     return v
 
 
-@njit(nogil=True, cache=True)
-def put_lower_first(blocks, lows, first, count, middle):
-    """Reorder the blocks [first, count) so that those with lower bounds below ``middle`` come first."""
+@njit(nogil=True, cache=True, counts_references=False)
+def put_lower_first(blocks, lows, first, stop, middle):
+    """Reorder the blocks [first, stop) so that those with lower bounds below ``middle`` come first."""
     place = first
-    for t in range(first, count):
+    for t in range(first, stop):
         if lows[t] < middle:
             blocks[place], blocks[t] = blocks[t], blocks[place]
             lows[place], lows[t] = lows[t], lows[place]
             place += 1
 
 
-@njit(nogil=True, cache=True)
-def lies_below(best, known):
-    """Return whether every width is less than what others reached at that size."""
+@njit(nogil=True, cache=True, counts_references=False)
+def lies_below(best, known, d0, sizes):
+    """Return whether every width is less than what others reached at that size, known[d0 + e].
+
+    ``best`` is (BLOCK,) float64 widths, ``known`` (n,) float64 over d.
+    """
+    if sizes == BLOCK:  # a difference of floats is negative if and only if the first is less
+        high = splat(-np.inf)
+        for e in range(0, BLOCK, LANES):
+            high = larger(load(best, e) - load(known, d0 + e), high)
+        return greatest(high) < 0.0
     below = 0
-    for e in range(known.size):
-        below += 1 if best[e] < known[e] else 0
-    return below == known.size
+    for e in range(sizes):
+        below += 1 if best[e] < known[d0 + e] else 0
+    return below == sizes
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def evaluate_leaf(l, n, d0, d_stop, c, bar, unit, least, known, blocks, lows, count, near, line, best):
+@njit(nogil=True, cache=True, counts_references=False)
+def evaluate_leaf(
+    l, n, d0, d_stop, c, bar, unit, least, known, blocks, lows, start, count, near, widths, best
+):  # fmt: skip
     """Write the narrowest windows of one base gap over the remaining blocks, most promising first.
 
     Returns the number of windows evaluated, and whether the column attains nothing in this gap.  After a
     block has been evaluated, its windows bound the gap at each size, which discards most of the others; and
     the first ones mostly show whether the column lies below ``known`` all over the gap (F10).
 
-    ``blocks`` and ``lows`` are (count,), int32 numbers and float64 widths minus c e; ``near`` is
-    (4 BLOCK + 8,) float32 and ``line`` (6 BLOCK,) float64, both scratch; ``best`` is (BLOCK,) float64;
-    ``known`` is (n,) float64 over d; ``unit`` and ``least`` are as in `is_narrow`.
+    ``blocks`` are int32 numbers and ``lows`` float64 widths minus c e, of which [start, start + count) count;
+    ``near`` and ``widths`` are as in `evaluate_starts`; ``best`` is (BLOCK,) float64; ``known`` is (n,)
+    float64 over d; ``unit`` and ``least`` are as in `is_narrow`.
     """
-    best[:] = np.inf
+    for e in range(0, BLOCK, ROW):
+        store(best, e, splat_row(np.inf))
     evaluated = 0
     sizes = d_stop - d0
     v = np.inf
-    for turn in range(count):
+    for turn in range(start, start + count):
         pick = turn
-        if turn == 1:  # block 0 gave V; next comes the block with the least lower bound
-            for t in range(2, count):
+        if turn == start + 1:  # the first block gave V; next comes the one with the least lower bound
+            for t in range(turn + 1, start + count):
                 if lows[t] < lows[pick]:
                     pick = t
-            blocks[1], blocks[pick] = blocks[pick], blocks[1]
-            lows[1], lows[pick] = lows[pick], lows[1]
-        elif turn == MANY:  # where many are left, those that lie lowest come first
-            put_lower_first(blocks, lows, turn, count, 0.5 * (lows[1] + v))
-        if turn > 1 and lows[turn] > v - bar:
+            blocks[turn], blocks[pick] = blocks[pick], blocks[turn]
+            lows[turn], lows[pick] = lows[pick], lows[turn]
+        elif turn == start + MANY:  # where many are left, those that lie lowest come first
+            put_lower_first(blocks, lows, turn, start + count, 0.5 * (lows[start + 1] + v))
+        if turn > start + 1 and lows[turn] > v - bar:
             continue
         i = np.int64(blocks[turn]) << BLOCK_SHIFT
         stop = min(i + BLOCK, n)
         promising = ALL_PARTS
-        if turn > 0 and i + BLOCK <= n:
-            promising = promising_parts(l, i, d0, c, v, bar, line)
+        if turn > start and i + BLOCK <= n:
+            promising = promising_parts(l, i, d0, c, v, bar)
         if promising == 0:
             continue
-        evaluated += evaluate_starts(l, i, stop, d0, promising, unit, least, near, best)
-        v = greatest_departure(best, c, sizes, line)
-        if (turn < 2 or turn % MANY == 0) and lies_below(best, known[d0:d_stop]):
+        evaluated += evaluate_starts(l, i, stop, d0, promising, unit, least, near, widths, best)
+        v = greatest_departure(best, c, sizes)
+        if (turn < start + 2 or (turn - start) % MANY == 0) and lies_below(best, known, d0, sizes):
             return evaluated, True
     return evaluated, False
 
@@ -275,9 +289,9 @@ def solve_smallest(l, n, d_first, d_stop, unit, least, known, phi, ranges, n_ran
                 continue
             stop, beyond = min(start + CHUNK, n), start + CHUNK + PADDING - 1
             if beyond < n and is_narrow(l, start, beyond, start, start, unit, least):
-                values = l[start : start + CHUNK + PADDING]
-                for t in range(CHUNK + PADDING):
-                    near[t] = np.float32(values[t] - l[start])
+                origin = splat(l[start])
+                for t in range(0, CHUNK + PADDING, LANES):
+                    store(near, t, load(l, start + t) - origin)
                 evaluate_tile(near, np.int64(0), np.int64(CHUNK), d0, widths)
             else:
                 evaluate_tile(l, start, stop, d0, best)
