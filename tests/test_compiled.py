@@ -199,16 +199,18 @@ def test_kernels_that_borrow_their_arrays_count_no_references():
     """Each count locks a cache line: in the recursion over gaps, that was a third of the time."""
 
     def sum_of_turns(x, y):
-        total = 0.0
-        for i in range(x.size):
-            either = x if i % 2 else y
-            total += either[i:][0]
+        total, held = 0.0, x
+        for i in range(x.size - 1):
+            if total > 1e9:
+                raise ValueError
+            held = y if i % 2 else held[1:]
+            total += held[0]
         return total
 
-    low, high = np.arange(0.0, 8.0), np.arange(100.0, 108.0)
+    low, high = np.arange(4.0), np.arange(100.0, 104.0)
     for counts in (True, False):
         kernel = compiled.njit(nogil=True, counts_references=counts)(sum_of_turns)
-        assert kernel(low, high) == (1 + 3 + 5 + 7) + (100 + 102 + 104 + 106)
+        assert kernel(low, high) == 1 + 100 + 101
         (code,) = kernel.inspect_llvm().values()
         body = code.partition("define ")[2].partition("\n}")[0]
         assert ("@NRT_" in body) is counts

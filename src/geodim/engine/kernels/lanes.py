@@ -48,7 +48,7 @@ class _VectorModel(models.PrimitiveModel):
     """A data model in which a vector is the same LLVM value in registers and in memory."""
 
     def __init__(self, manager: Any, numba_type: Any) -> None:
-        super().__init__(manager, numba_type, numba_type.lanes)  # type: ignore[no-untyped-call]
+        super().__init__(manager, numba_type, numba_type.lanes)
 
 
 register_model(VectorType)(_VectorModel)
@@ -77,7 +77,8 @@ def _element(typing: Any, array: Any, offset: Any) -> tuple[Any, Callable[..., A
     """Read one element, without asking whether its offset counts from the end."""
 
     def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.load(_address(context, builder, array, *args, context.get_data_type(array.dtype)))
+        kind = context.get_data_type(array.dtype)
+        return builder.load(_address(context, builder, array, args[0], args[1], kind))
 
     return array.dtype(array, types.intp), generate
 
@@ -86,8 +87,8 @@ def _put(typing: Any, array: Any, offset: Any, value: Any) -> tuple[Any, Callabl
     """Write one element, without asking whether its offset counts from the end."""
 
     def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        place = _address(context, builder, array, *args[:2], context.get_data_type(array.dtype))
-        builder.store(args[2], place)
+        kind = context.get_data_type(array.dtype)
+        builder.store(args[2], _address(context, builder, array, args[0], args[1], kind))
         return context.get_dummy_value()
 
     return types.void(array, types.intp, array.dtype), generate
@@ -156,7 +157,7 @@ def _fma(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Callable[..., Any]]:
     def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         kind = ir.FunctionType(_vector.lanes, [_vector.lanes] * 3)
         name = f"llvm.fma.v{LANES}f64"  # llvmlite does not build the names of vector types itself
-        function = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
         return builder.call(function, args)
 
     return _vector(_vector, _vector, _vector), generate
@@ -168,7 +169,7 @@ def _magnitude(typing: Any, a: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: 
     def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         kind = ir.FunctionType(_vector.lanes, [_vector.lanes])
         name = f"llvm.fabs.v{LANES}f64"
-        function = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
         return builder.call(function, args)
 
     return _vector(_vector), generate
