@@ -309,10 +309,13 @@ def kernels():
     return found
 
 
+MADE_OF_VECTORS = ("aggregate_rows", "fill_distances", "gather_columns")
+
+
 def entry_point(name):
     """The kernel as Python runs it, and its arguments.
 
     That compiles nothing anew and crashes nowhere; kernels made of vectors stay compiled.
     """
     kernel = kernels()[name]
-    return kernel if name in ("aggregate_rows", "fill_distances") else kernel.py_func, calls()[name]
+    return kernel if name in MADE_OF_VECTORS else kernel.py_func, calls()[name]
