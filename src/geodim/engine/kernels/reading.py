@@ -28,6 +28,7 @@ def gather_columns(array, columns, out, first):
     require(out.shape[0] >= m and 0 <= first <= out.shape[1] - n, "gather_columns: out")
     below, beside = array.strides[0] // array.itemsize, array.strides[1] // array.itemsize
     onward, further = out.strides[0] // out.itemsize, out.strides[1] // out.itemsize
+    require(m > 0, "gather_columns: columns")
     neighbours = True
     for c in range(m):
         require(0 <= columns[c] < array.shape[1], "gather_columns: columns")
@@ -38,6 +39,7 @@ def gather_columns(array, columns, out, first):
         for i in range(min(start + AHEAD, n), min(stop + AHEAD, n)):
             for c in range(0, m, step):
                 prefetch(array, i * below + columns[c] * beside)
+            prefetch(array, i * below + columns[m - 1] * beside)  # lines begin anywhere
         for c in range(m):
             source, target = columns[c] * beside, c * onward + first * further
             for i in range(start, stop):
