@@ -90,6 +90,11 @@ def smaller(a: Lanes, b: Lanes) -> Lanes:
     return np.where(a < b, a, b)
 
 
+def chosen(a: Lanes, b: Lanes, x: Lanes, y: Lanes) -> Lanes:
+    """The one where a < b, the other elsewhere."""
+    return np.where(a < b, x, y)
+
+
 def greatest(a: Lanes) -> np.floating:
     """The largest lane."""
     found: np.floating = a.max()

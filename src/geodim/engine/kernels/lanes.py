@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "LANES", "ROW", "element", "fma", "greatest", "larger", "least", "load", "load_row", "magnitude",
-    "prefetch", "put", "smaller", "splat", "splat_row", "steps", "store",
+    "LANES", "ROW", "chosen", "element", "fma", "greatest", "larger", "least", "load", "load_row",
+    "magnitude", "prefetch", "put", "smaller", "splat", "splat_row", "steps", "store",
 ]  # fmt: skip
 
 LANES = 8
@@ -187,6 +187,15 @@ def _choosing(relation: str) -> Callable[..., Any]:
     return typed
 
 
+def _chosen(typing: Any, a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Take, lane by lane, x where a < b, and y elsewhere."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[2], args[3])
+
+    return x(a, b, x, y), generate
+
+
 def _extreme(relation: str) -> Callable[..., Any]:
     """Take the largest or the smallest lane; none of them may be NaN."""
 
@@ -229,6 +238,7 @@ splat_row: Callable[..., Any] = intrinsic(_splat_row)
 steps: Callable[..., Any] = intrinsic(_steps)
 fma: Callable[..., Any] = intrinsic(_fma)
 magnitude: Callable[..., Any] = intrinsic(_magnitude)
+chosen: Callable[..., Any] = intrinsic(_chosen)
 larger: Callable[..., Any] = intrinsic(_choosing(">"))
 smaller: Callable[..., Any] = intrinsic(_choosing("<"))
 greatest: Callable[..., Any] = intrinsic(_extreme(">"))

@@ -20,6 +20,19 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.lanes import (
+    LANES,
+    chosen,
+    element,
+    greatest,
+    larger,
+    least,
+    load,
+    put,
+    smaller,
+    splat,
+    steps,
+)
 
 U0, U1, W0, W1, S0, SLOPE, PEAK, HEIGHT = 0, 1, 2, 3, 4, 5, 6, 7
 RECORD = 8  # one cache line
@@ -31,7 +44,13 @@ BASE = 1 << BASE_SHIFT
 SMOOTH = 1024  # half-width, in points, of the chord that gives a block's slope
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def departures(l, first, at, slope):
+    """Return l[first + t] - c t for the eight t from ``at`` on; ``slope`` has c in every lane."""
+    return load(l, first + at) - slope * (splat(np.float64(at)) + steps())
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def local_slope(l, n, start, size, grain, limit):
     """Return the slope around a block: the median of the chords before it, after it and along it.
 
@@ -44,9 +63,10 @@ def local_slope(l, n, start, size, grain, limit):
     reach = max(SMOOTH, 2 * size)
     low = max(0, start - reach)
     high = min(n - 1, stop + reach)
-    own = (l[stop] - l[start]) / max(stop - start, 1)
-    before = (l[stop] - l[low]) / max(stop - low, 1)
-    after = (l[high] - l[start]) / max(high - start, 1)
+    at_start, at_stop = element(l, start), element(l, stop)
+    own = (at_stop - at_start) / np.float64(max(stop - start, 1))
+    before = (at_stop - element(l, low)) / np.float64(max(stop - low, 1))
+    after = (element(l, high) - at_start) / np.float64(max(high - start, 1))
     slope = max(min(before, after), min(max(before, after), own))
     slope = min(slope, limit)
     if grain > 0.0:
@@ -54,7 +74,7 @@ def local_slope(l, n, start, size, grain, limit):
     return slope
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+@njit(nogil=True, cache=True, counts_references=False)
 def build_base(l, n, records, count, grain, span):
     """Write the records of the finest level; ``records`` has two spare rows for blocks beyond the end.
 
@@ -68,70 +88,75 @@ def build_base(l, n, records, count, grain, span):
     """
     require(l.size >= n, "build_base: l")
     require(count == (n + BLOCK - 1) >> BLOCK_SHIFT, "build_base: count")
-    require(records.shape[0] >= count + 2 and records.shape[1] >= RECORD, "build_base: records")
+    require(records.shape[0] >= count + 2 and records.shape[1] == RECORD, "build_base: records")
     limit = span / BLOCK
-    residuals, highs, lows = np.empty(BLOCK), np.empty(BLOCK // 2), np.empty(BLOCK // 2)
     for block in range(count):
         start = block << BLOCK_SHIFT
-        size = min(BLOCK, n - start)
         slope = local_slope(l, n, start, BLOCK, grain, limit)
-        high = l[start]
-        low = l[start]
-        peak = 0
-        tied = start > 0 and l[start] == l[start - 1]
-        if size == BLOCK and not tied:
-            values = l[start : start + BLOCK]
-            for t in range(BLOCK):
-                residuals[t] = values[t] - slope * t
-            # Folded in halves: in a plain loop, each extreme would wait for the one before.
-            for t in range(BLOCK // 2):
-                highs[t] = max(residuals[t], residuals[t + BLOCK // 2])
-                lows[t] = min(residuals[t], residuals[t + BLOCK // 2])
-            for t in range(BLOCK // 4):
-                highs[t] = max(highs[t], highs[t + BLOCK // 4])
-                lows[t] = min(lows[t], lows[t + BLOCK // 4])
-            for t in range(BLOCK // 8):
-                highs[t] = max(highs[t], highs[t + BLOCK // 8])
-                lows[t] = min(lows[t], lows[t + BLOCK // 8])
-            for t in range(BLOCK // 8):
-                high = max(high, highs[t])
-                low = min(low, lows[t])
-            while residuals[peak] < high:
-                peak += 1
+        if start + BLOCK <= n and (start == 0 or element(l, start) != element(l, start - 1)):
+            high, low, peak = _residuals_of_a_block(l, start, slope)
             top = high
         else:
-            for t in range(size):
-                residual = l[start + t] - slope * t
-                high = max(high, residual)
-                low = min(low, residual)
-            top = high
-            if tied:
-                while peak < size and l[start + peak] == l[start - 1]:
-                    peak += 1
-                top = -np.inf
-                for t in range(peak, size):
-                    top = max(top, l[start + t] - slope * t)
-            while peak < size - 1 and l[start + peak] - slope * peak < top:
-                peak += 1
-        row = records[block]
-        row[S0] = top
-        row[U0] = high
-        row[U1] = high + slope * (BLOCK - 1)
-        row[W0] = low
-        row[W1] = low + slope * (BLOCK - 1)
-        row[SLOPE] = slope
-        row[PEAK] = start + peak
-        row[HEIGHT] = l[start + min(peak, size - 1)]
-    close_level(records, count)
+            high, low, top, peak = _residuals_one_by_one(l, n, start, slope)
+        row = block * RECORD
+        put(records, row + S0, top)
+        put(records, row + U0, high)
+        put(records, row + U1, high + slope * (BLOCK - 1))
+        put(records, row + W0, low)
+        put(records, row + W1, low + slope * (BLOCK - 1))
+        put(records, row + SLOPE, slope)
+        put(records, row + PEAK, np.float64(peak))
+        put(records, row + HEIGHT, element(l, min(peak, n - 1)))
+    close_level(records, 0, count)
 
 
-@njit(nogil=True, cache=True)
-def close_level(records, count):
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def _residuals_of_a_block(l, start, slope):
+    """Return the largest and the least residual of a whole block, and where the largest comes first."""
+    trend = splat(slope)
+    high = departures(l, start, np.int64(0), trend)
+    low, place = high, splat(0.0)
+    for t in range(LANES, BLOCK, LANES):
+        residuals = departures(l, start, t, trend)
+        place = chosen(high, residuals, splat(np.float64(t)), place)
+        high = larger(residuals, high)
+        low = smaller(residuals, low)
+    highest = greatest(high)
+    place = chosen(high, splat(highest), splat(np.inf), place + steps())
+    return highest, least(low), start + np.int64(least(place))
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def _residuals_one_by_one(l, n, start, slope):
+    """Return the same for the last block, or one whose first value occurs before it.
+
+    Its third result is the largest residual among first occurrences, minus infinity if there are none; the
+    fourth is the place of that one.
+    """
+    stop = min(start + BLOCK, n)
+    high = low = l[start]
+    for i in range(start, stop):
+        residual = l[i] - slope * (i - start)
+        high = max(high, residual)
+        low = min(low, residual)
+    peak = start
+    while start > 0 and peak < stop and l[peak] == l[start - 1]:
+        peak += 1
+    top = -np.inf
+    for i in range(peak, stop):
+        top = max(top, l[i] - slope * (i - start))
+    while peak < stop - 1 and l[peak] - slope * (peak - start) < top:
+        peak += 1
+    return high, low, top, peak
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def close_level(records, start, count):
     """Write two empty blocks after the end of a level: no window starts or ends there.
 
-    ``records`` is (count + 2, RECORD) float64.
+    ``records`` is (start + count + 2, RECORD) float64, of which the level begins at ``start``.
     """
-    for block in range(count, count + 2):
+    for block in range(start + count, start + count + 2):
         records[block, U0] = -np.inf
         records[block, U1] = -np.inf
         records[block, W0] = np.inf
@@ -161,7 +186,7 @@ def require_layout(n, offsets, counts, room):
     require(place <= room, "the pyramid: records or lists of blocks")
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def build_parents(l, n, records, offsets, counts, grain, span):
     """Write the records of every coarser level from the level below it.
 
@@ -185,29 +210,27 @@ def build_parents(l, n, records, offsets, counts, grain, span):
         for block in range(counts[level]):
             start = block * size
             slope = local_slope(l, n, start, size, grain, limit)
-            first = records[below + 2 * block]
-            second = records[below + 2 * block + 1]  # an empty block at the very end is neutral
+            first, second = below + 2 * block, below + 2 * block + 1  # an empty one at the end is neutral
             high = max(
-                max(first[U0], first[U1] - slope * (half - 1)),
-                max(second[U0] - slope * half, second[U1] - slope * (size - 1)),
+                max(records[first, U0], records[first, U1] - slope * (half - 1)),
+                max(records[second, U0] - slope * half, records[second, U1] - slope * (size - 1)),
             )
-            from_first = max(first[S0], first[S0] + first[SLOPE] * (half - 1) - slope * (half - 1))
-            from_second = max(
-                second[S0] - slope * half, second[S0] + second[SLOPE] * (half - 1) - slope * (size - 1)
-            )
-            top = max(from_first, from_second)
+            top, rise = records[first, S0], records[first, SLOPE]
+            from_first = max(top, top + rise * (half - 1) - slope * (half - 1))
+            top, rise = records[second, S0], records[second, SLOPE]
+            from_second = max(top - slope * half, top + rise * (half - 1) - slope * (size - 1))
             low = min(
-                min(first[W0], first[W1] - slope * (half - 1)),
-                min(second[W0] - slope * half, second[W1] - slope * (size - 1)),
+                min(records[first, W0], records[first, W1] - slope * (half - 1)),
+                min(records[second, W0] - slope * half, records[second, W1] - slope * (size - 1)),
             )
-            row = records[here + block]
-            row[U0] = high
-            row[U1] = high + slope * (size - 1)
-            row[W0] = low
-            row[W1] = low + slope * (size - 1)
-            row[S0] = top
-            row[SLOPE] = slope
             higher = first if from_first >= from_second else second
-            row[PEAK] = higher[PEAK]
-            row[HEIGHT] = higher[HEIGHT]
-        close_level(records[here:], counts[level])
+            row = here + block
+            records[row, U0] = high
+            records[row, U1] = high + slope * (size - 1)
+            records[row, W0] = low
+            records[row, W1] = low + slope * (size - 1)
+            records[row, S0] = max(from_first, from_second)
+            records[row, SLOPE] = slope
+            records[row, PEAK] = records[higher, PEAK]
+            records[row, HEIGHT] = records[higher, HEIGHT]
+        close_level(records, here, counts[level])

@@ -23,10 +23,9 @@ from geodim.engine.kernels.lanes import (
     smaller,
     splat,
     splat_row,
-    steps,
     store,
 )
-from geodim.engine.kernels.pyramid import BASE, BLOCK, BLOCK_SHIFT
+from geodim.engine.kernels.pyramid import BASE, BLOCK, BLOCK_SHIFT, departures
 
 PADDING = 2 * BLOCK + 8  # how far beyond the end a tile may read
 DENSITIES = (1.03, 1.1, 1.3, 2.0, np.inf)  # stretches up to this many times as wide as the densest are next
@@ -121,20 +120,14 @@ def promising_parts(l, first, d0, c, v, bar):
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def _reaches(l, first, at, slope, low, bound):
     """Return 1 if a window from PART starts to an end as low as ``low`` may be at most ``bound`` wide."""
-    high = larger(_departures(l, first, at, slope), _departures(l, first, at + LANES, slope))
+    high = larger(departures(l, first, at, slope), departures(l, first, at + LANES, slope))
     return 1 if least(low) - greatest(high) <= bound else 0
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def _lowest(l, first, at, slope):
     """Return, lane by lane, the lesser departures of PART values, l[first + at] and the following."""
-    return smaller(_departures(l, first, at, slope), _departures(l, first, at + LANES, slope))
-
-
-@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
-def _departures(l, first, at, slope):
-    """Return l[first + t] - c t for the eight t from ``at`` on."""
-    return load(l, first + at) - slope * (splat(np.float64(at)) + steps())
+    return smaller(departures(l, first, at, slope), departures(l, first, at + LANES, slope))
 
 
 @njit(nogil=True, cache=True, counts_references=False)
@@ -151,11 +144,14 @@ def evaluate_starts(l, first, stop, d0, promising, unit, least, near, widths, be
     evaluated = 0
     narrow = is_narrow(l, first, first + BLOCK - 1, ends, ends + 2 * BLOCK - 1, unit, least)
     if narrow:
-        origin, end = splat(l[first]), splat(l[ends])
+        origin, end, done = splat(l[first]), splat(l[ends]), np.int64(0)
         for t in range(0, BLOCK, LANES):
             store(near, t, load(l, first + t) - origin)
-        for t in range(0, 2 * BLOCK, LANES):
-            store(near, BLOCK + t, load(l, ends + t) - end)
+        for part in range(PARTS):
+            if promising & (1 << part):  # its right ends
+                for t in range(max(done, part * PART), part * PART + PART + BLOCK, LANES):
+                    store(near, BLOCK + t, load(l, ends + t) - end)
+                done = np.int64(part * PART + PART + BLOCK)
         for e in range(0, BLOCK, ROW):
             store(widths, e, splat_row(np.float32(np.inf)))
     for part in range(PARTS):
@@ -184,7 +180,7 @@ def greatest_departure(best, c, sizes):
         slope = splat(c)
         high, origin = splat(-np.inf), np.int64(0)
         for e in range(0, BLOCK, LANES):
-            high = larger(_departures(best, origin, e, slope), high)
+            high = larger(departures(best, origin, e, slope), high)
         return greatest(high)
     v = -np.inf
     for e in range(sizes):
