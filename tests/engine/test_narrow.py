@@ -13,6 +13,7 @@ from engine.oracle import padded, phi
 from geodim.data.sources import as_source
 from geodim.engine.kernels import tiles
 from geodim.engine.kernels.gaps import quantise
+from geodim.engine.kernels.lanes import ROW
 from geodim.engine.kernels.pyramid import BLOCK
 from geodim.engine.lattices import lattice, narrow_limits
 from geodim.engine.solve import compute_profile
@@ -86,19 +87,21 @@ def test_widths_are_those_of_float64(name, single, rng):
     """Bit for bit, whether or not float32 was used."""
     l = single_column(name, 2)
     unit, least = limits(l, N, single=single)
-    near, widths = np.empty(3 * BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    near = np.empty(3 * BLOCK + ROW, np.float32)
     for _ in range(40):
         d0 = int(rng.integers(1, N // BLOCK)) * BLOCK
         first = int(rng.integers(0, max((N - d0) // BLOCK, 1))) * BLOCK
         best = np.full(BLOCK, np.inf)
         stop = min(first + BLOCK, N)
-        parts = int(rng.integers(1, tiles.ALL_PARTS + 1))
-        looked = tiles.evaluate_starts(l, first, stop, np.int64(d0), parts, unit, least, near, widths, best)
-        starts = np.arange(first, stop)
-        starts = starts[[bool(parts >> (start - first) // tiles.PART & 1) for start in starts.tolist()]]
-        expected = [(l[starts + d0 + e] - l[starts]).min(initial=np.inf) for e in range(BLOCK)]
-        assert best.tolist() == expected
-        assert looked == BLOCK * starts.size
+        parts = int(rng.integers(1, 1 << 2 * tiles.PARTS))
+        looked = tiles.evaluate_starts(l, first, stop, np.int64(d0), parts, unit, least, near, best)
+        windows = 0
+        for e in range(BLOCK):
+            bits = parts >> e // ROW * tiles.PARTS
+            starts = np.array([i for i in range(first, stop) if bits >> (i - first) // tiles.PART & 1], int)
+            assert best[e] == (l[starts + d0 + e] - l[starts]).min(initial=np.inf)
+            windows += starts.size
+        assert looked == windows
 
 
 @pytest.mark.parametrize("name", [*SINGLE, "whole numbers"])
@@ -114,18 +117,18 @@ def test_parts_are_passed_over_only_if_all_of_their_windows_are_wide(name, rng):
         chord = (l[min(first + d0 + 2 * BLOCK, N - 1)] - l[first + d0]) / (2 * BLOCK)
         c = quantise(float(rng.uniform(0.5, 1.5)) * chord, grain, np.inf)
         starts = np.arange(first, first + BLOCK)
-        v = float((l[starts + d0] - l[starts])[rng.integers(BLOCK)])
-        found = tiles.promising_parts(l, first, np.int64(d0), c, v, bar)
-        for part in range(tiles.PARTS):
-            if found >> part & 1:
+        v, other = rng.choice(l[starts + d0] - l[starts], 2).tolist()
+        found = tiles.promising_parts(l, first, np.int64(d0), c, v, other, bar)
+        for part, half in itertools.product(range(tiles.PARTS), range(2)):
+            if found >> (part + half * tiles.PARTS) & 1:
                 continue
             left_out += 1
-            for t, e in itertools.product(
-                range(part * tiles.PART, (part + 1) * tiles.PART), range(0, BLOCK, 7)
-            ):
+            some = range(part * tiles.PART, (part + 1) * tiles.PART)
+            for t, e in itertools.product(some, range(half * ROW, (half + 1) * ROW, 7)):
                 if first + t + d0 + e < N:
                     width = Fraction(l[first + t + d0 + e]) - Fraction(l[first + t])
-                    assert width > Fraction(v) + Fraction(c) * e - Fraction(quantum)
+                    bound = Fraction(other if half else v)
+                    assert width > bound + Fraction(c) * e - Fraction(quantum)
     assert left_out > 0
 
 

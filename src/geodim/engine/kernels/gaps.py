@@ -32,7 +32,7 @@ from geodim.engine.kernels.counters import (
     WINDOWS,
     note_range,
 )
-from geodim.engine.kernels.lanes import element, put
+from geodim.engine.kernels.lanes import ROW, element, put
 from geodim.engine.kernels.pyramid import (
     BASE,
     BLOCK,
@@ -267,7 +267,7 @@ def solve_gaps(
     slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
     roots = np.empty(counts[0] + 2, np.int32)
-    best, near, widths = np.empty(BLOCK), np.empty(3 * BLOCK, np.float32), np.empty(BLOCK, np.float32)
+    best, near = np.empty(BLOCK), np.empty(3 * BLOCK + ROW, np.float32)
     n_ranges = np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):
@@ -372,7 +372,6 @@ def solve_gaps(
                         start,
                         k,
                         near,
-                        widths,
                         best,
                     )
                     work[WINDOWS] += evaluated

@@ -45,7 +45,7 @@ SMOOTH = 1024  # half-width, in points, of the chord that gives a block's slope
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
-def departures(l, first, at, slope):
+def above_line(l, first, at, slope):
     """Return l[first + t] - c t for the eight t from ``at`` on; ``slope`` has c in every lane."""
     return load(l, first + at) - slope * (splat(np.float64(at)) + steps())
 
@@ -114,10 +114,10 @@ def build_base(l, n, records, count, grain, span):
 def _residuals_of_a_block(l, start, slope):
     """Return the largest and the least residual of a whole block, and where the largest comes first."""
     trend = splat(slope)
-    high = departures(l, start, np.int64(0), trend)
+    high = above_line(l, start, np.int64(0), trend)
     low, place = high, splat(0.0)
     for t in range(LANES, BLOCK, LANES):
-        residuals = departures(l, start, t, trend)
+        residuals = above_line(l, start, t, trend)
         place = chosen(high, residuals, splat(np.float64(t)), place)
         high = larger(residuals, high)
         low = smaller(residuals, low)

@@ -25,11 +25,11 @@ from geodim.engine.kernels.lanes import (
     splat_row,
     store,
 )
-from geodim.engine.kernels.pyramid import BASE, BLOCK, BLOCK_SHIFT, departures
+from geodim.engine.kernels.pyramid import BASE, BLOCK, BLOCK_SHIFT, above_line
 
 PADDING = 2 * BLOCK + 8  # how far beyond the end a tile may read
 DENSITIES = (1.03, 1.1, 1.3, 2.0, np.inf)  # stretches up to this many times as wide as the densest are next
-PART = 16  # starts of a block that are bounded together before they are evaluated
+PART = 16  # starts of a block that are bounded together before they are evaluated, with half of the sizes
 PARTS = BLOCK // PART
 ALL_PARTS = (1 << PARTS) - 1
 MANY = 8  # blocks of a leaf, after which it is worth putting the others in order
@@ -47,34 +47,38 @@ def evaluate_row(l, i, d0, best):
         store(best, e, smaller(load_row(l, i + d0 + e) - value, load_row(best, e)))
 
 
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def lowered_row(l, start, stop, ends, row):
+    """Return ``row``, in registers, lowered to ``l[i + ends + e] - l[i]`` for every start i in [start, stop).
+
+    Four starts are compared with each other first, since every comparison with the row waits for the one
+    before.
+
+    ``l`` is float64 or float32, padded, and the row has the same type.
+    """
+    i = start
+    while i + 4 <= stop:
+        at = i + ends
+        first = load_row(l, at) - splat_row(element(l, i))
+        second = load_row(l, at + 1) - splat_row(element(l, i + 1))
+        third = load_row(l, at + 2) - splat_row(element(l, i + 2))
+        fourth = load_row(l, at + 3) - splat_row(element(l, i + 3))
+        row = smaller(smaller(smaller(first, second), smaller(third, fourth)), row)
+        i += 4
+    while i < stop:
+        row = smaller(load_row(l, i + ends) - splat_row(element(l, i)), row)
+        i += 1
+    return row
+
+
 @njit(nogil=True, cache=True, counts_references=False)
 def evaluate_tile(l, start, stop, d0, best):
     """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for every start i in [start, stop) and every e.
 
-    A row of sizes stays in registers meanwhile.  Four starts are compared with each other first, since every
-    comparison with the row waits for the one before.
-
     ``l`` is float64 or float32, padded; ``best`` (sizes,) has the same type, and a multiple of ROW sizes.
     """
     for e in range(0, best.size, ROW):
-        row = load_row(best, e)
-        ends = d0 + e
-        i = start
-        while i + 4 <= stop:
-            first = smaller(
-                load_row(l, i + ends) - splat_row(element(l, i)),
-                load_row(l, i + 1 + ends) - splat_row(element(l, i + 1)),
-            )
-            second = smaller(
-                load_row(l, i + 2 + ends) - splat_row(element(l, i + 2)),
-                load_row(l, i + 3 + ends) - splat_row(element(l, i + 3)),
-            )
-            row = smaller(smaller(first, second), row)
-            i += 4
-        while i < stop:
-            row = smaller(load_row(l, i + ends) - splat_row(element(l, i)), row)
-            i += 1
-        store(best, e, row)
+        store(best, e, lowered_row(l, start, stop, d0 + e, load_row(best, e)))
 
 
 @njit(nogil=True, cache=True, counts_references=False)
@@ -93,99 +97,121 @@ def is_narrow(l, first, last, ends, beyond, unit, least):
 
 
 @njit(nogil=True, cache=True, counts_references=False)
-def promising_parts(l, first, d0, c, v, bar):
-    """Return, as bits, which parts of a block of starts may contain a window narrower than V by ``bar``.
+def promising_parts(l, first, d0, c, v_first, v_second, bar):
+    """Return, as bits, which parts of a tile may contain a window narrower than V by ``bar``.
 
-    The bounds are those of blocks (F5), but for PART starts each and from the values themselves: how far the
-    starts rise above a line of slope c, and the right ends fall below it.  A part of the starts leads to five
-    parts of the right ends, and the fourth and the fifth part are among these for every part.
+    A tile is a block of starts with the BLOCK sizes from d0 on.  The bits from 0 on stand for PART starts
+    each with the first half of the sizes, those from PARTS on for the same with the second; either has a
+    V of its own.  The bounds are those of blocks (F5), but from the values themselves: how far the starts
+    rise above a line of slope c, and the right ends fall below it.  PART starts and half of the sizes lead to
+    three parts of the right ends.
 
     ``l`` is float64, padded, with a whole block of starts.
     """
     slope = splat(c)
-    bound = v - bar
+    bound, other = v_first - bar, v_second - bar
     at, ends = np.int64(0), first + d0  # not literals: for each of these Numba would compile everything again
     second, third = _lowest(l, ends, at + PART, slope), _lowest(l, ends, at + 2 * PART, slope)
+    fourth, fifth = _lowest(l, ends, at + 3 * PART, slope), _lowest(l, ends, at + 4 * PART, slope)
     sixth, seventh = _lowest(l, ends, at + 5 * PART, slope), _lowest(l, ends, at + 6 * PART, slope)
-    middle = smaller(_lowest(l, ends, at + 3 * PART, slope), _lowest(l, ends, at + 4 * PART, slope))
-    before, after = smaller(third, middle), smaller(middle, sixth)
-    low = smaller(smaller(_lowest(l, ends, at, slope), second), before)
-    promising = _reaches(l, first, at, slope, low, bound)
-    promising |= _reaches(l, first, at + PART, slope, smaller(smaller(second, before), sixth), bound) << 1
-    promising |= _reaches(l, first, at + 2 * PART, slope, smaller(smaller(third, after), seventh), bound) << 2
-    low = smaller(smaller(after, seventh), _lowest(l, ends, at + 7 * PART, slope))
-    return promising | _reaches(l, first, at + 3 * PART, slope, low, bound) << 3
+    second_third, fourth_fifth, sixth_seventh = (
+        smaller(second, third), smaller(fourth, fifth), smaller(sixth, seventh),
+    )  # fmt: skip
+    low = least(smaller(_lowest(l, ends, at, slope), second_third))
+    near_low = least(smaller(second_third, fourth))
+    middle_low = least(smaller(third, fourth_fifth))
+    further_low = least(smaller(fourth_fifth, sixth))
+    far_low = least(smaller(fifth, sixth_seventh))
+    last_low = least(smaller(sixth_seventh, _lowest(l, ends, at + 7 * PART, slope)))
+    high = _highest(l, first, at, slope)
+    promising = (low - high <= bound) | (middle_low - high <= other) << PARTS
+    high = _highest(l, first, at + PART, slope)
+    promising |= (near_low - high <= bound) << 1 | (further_low - high <= other) << (PARTS + 1)
+    high = _highest(l, first, at + 2 * PART, slope)
+    promising |= (middle_low - high <= bound) << 2 | (far_low - high <= other) << (PARTS + 2)
+    high = _highest(l, first, at + 3 * PART, slope)
+    return promising | (further_low - high <= bound) << 3 | (last_low - high <= other) << (PARTS + 3)
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
-def _reaches(l, first, at, slope, low, bound):
-    """Return 1 if a window from PART starts to an end as low as ``low`` may be at most ``bound`` wide."""
-    high = larger(departures(l, first, at, slope), departures(l, first, at + LANES, slope))
-    return 1 if least(low) - greatest(high) <= bound else 0
+def _highest(l, first, at, slope):
+    """Return the greatest departure of PART values, l[first + at] and the following."""
+    return greatest(larger(above_line(l, first, at, slope), above_line(l, first, at + LANES, slope)))
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def _lowest(l, first, at, slope):
     """Return, lane by lane, the lesser departures of PART values, l[first + at] and the following."""
-    return smaller(departures(l, first, at, slope), departures(l, first, at + LANES, slope))
+    return smaller(above_line(l, first, at, slope), above_line(l, first, at + LANES, slope))
 
 
 @njit(nogil=True, cache=True, counts_references=False)
-def evaluate_starts(l, first, stop, d0, promising, unit, least, near, widths, best):
+def evaluate_starts(l, first, stop, d0, promising, unit, least, near, best):
     """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for the starts i of a block and every e < BLOCK.
 
-    Starts are those of the parts whose bits are set in ``promising``.  This is done in float32 if that is
-    exact, since an instruction then handles twice as many windows.  Returns the number of windows.
+    Starts and sizes are those of the parts whose bits are set in ``promising``, see `promising_parts`.  This
+    is done in float32 if that is exact, since an instruction then handles twice as many windows.  Returns the
+    number of windows.
 
-    ``l`` is float64, padded; ``best`` (BLOCK,) float64 widths; ``near`` (3 BLOCK,) and ``widths`` (BLOCK,)
-    float32, scratch.
+    ``l`` is float64, padded; ``best`` (BLOCK,) float64 widths; ``near`` (3 BLOCK + ROW,) float32, scratch.
     """
-    ends = first + d0
+    ends, row_at = first + d0, np.int64(3 * BLOCK)
     evaluated = 0
     narrow = is_narrow(l, first, first + BLOCK - 1, ends, ends + 2 * BLOCK - 1, unit, least)
+    origin, end, base = splat(l[first]), splat(l[ends]), splat(l[ends] - l[first])
     if narrow:
-        origin, end, done = splat(l[first]), splat(l[ends]), np.int64(0)
         for t in range(0, BLOCK, LANES):
             store(near, t, load(l, first + t) - origin)
-        for part in range(PARTS):
-            if promising & (1 << part):  # its right ends
-                for t in range(max(done, part * PART), part * PART + PART + BLOCK, LANES):
-                    store(near, BLOCK + t, load(l, ends + t) - end)
-                done = np.int64(part * PART + PART + BLOCK)
-        for e in range(0, BLOCK, ROW):
-            store(widths, e, splat_row(np.float32(np.inf)))
-    for part in range(PARTS):
-        begin, beyond = np.int64(part * PART), min(np.int64(part * PART + PART), stop - first)
-        if not promising & (1 << part) or begin >= beyond:
+    for half in range(2):
+        bits, e = promising >> (half * PARTS) & ALL_PARTS, half * ROW
+        if bits == 0:
             continue
-        evaluated += (beyond - begin) * BLOCK
         if narrow:
-            evaluate_tile(near, begin, beyond, np.int64(BLOCK), widths)
+            done = np.int64(0)
+            for part in range(PARTS):
+                if bits & (1 << part):  # its right ends
+                    for t in range(max(done, part * PART), part * PART + PART + ROW, LANES):
+                        store(near, BLOCK + t, load(l, ends + e + t) - end)
+                    done = np.int64(part * PART + PART + ROW)
+            row = splat_row(np.float32(np.inf))
+            for part in range(PARTS):
+                if bits & (1 << part):
+                    begin, beyond = np.int64(part * PART), min(np.int64(part * PART + PART), stop - first)
+                    row = lowered_row(near, begin, beyond, np.int64(BLOCK), row)
+                    evaluated += max(beyond - begin, 0)
+            store(near, row_at, row)
+            for t in range(0, ROW, LANES):
+                store(best, e + t, smaller(base + load(near, row_at + t), load(best, e + t)))
         else:
-            evaluate_tile(l, first + begin, first + beyond, d0, best)
-    if narrow:
-        base = splat(l[ends] - l[first])
-        for e in range(0, BLOCK, LANES):
-            store(best, e, smaller(base + load(widths, e), load(best, e)))
-    return evaluated
+            widths = load_row(best, e)
+            for part in range(PARTS):
+                if bits & (1 << part):
+                    begin, beyond = first + part * PART, min(first + part * PART + PART, stop)
+                    widths = lowered_row(l, begin, beyond, d0 + e, widths)
+                    evaluated += max(beyond - begin, 0)
+            store(best, e, widths)
+    return evaluated * ROW
 
 
 @njit(nogil=True, cache=True, counts_references=False)
-def greatest_departure(best, c, sizes):
-    """Return the largest of ``best[e] - c e`` over e < sizes.
+def greatest_departures(best, c, sizes):
+    """Return the largest of ``best[e] - c e`` over e < sizes, for either half of BLOCK sizes.
 
     ``best`` is (BLOCK,) float64 widths.
     """
     if sizes == BLOCK:
-        slope = splat(c)
-        high, origin = splat(-np.inf), np.int64(0)
-        for e in range(0, BLOCK, LANES):
-            high = larger(departures(best, origin, e, slope), high)
-        return greatest(high)
-    v = -np.inf
-    for e in range(sizes):
-        v = max(v, best[e] - c * e)
-    return v
+        slope, origin = splat(c), np.int64(0)
+        first, second = splat(-np.inf), splat(-np.inf)
+        for e in range(0, ROW, LANES):
+            first = larger(above_line(best, origin, e, slope), first)
+            second = larger(above_line(best, origin, e + ROW, slope), second)
+        return greatest(first), greatest(second)
+    v_first, v_second = -np.inf, -np.inf
+    for e in range(min(sizes, ROW)):
+        v_first = max(v_first, best[e] - c * e)
+    for e in range(ROW, sizes):
+        v_second = max(v_second, best[e] - c * e)
+    return v_first, v_second
 
 
 @njit(nogil=True, cache=True, counts_references=False)
@@ -218,7 +244,7 @@ def lies_below(best, known, d0, sizes):
 
 @njit(nogil=True, cache=True, counts_references=False)
 def evaluate_leaf(
-    l, n, d0, d_stop, c, bar, unit, least, known, blocks, lows, start, count, near, widths, best
+    l, n, d0, d_stop, c, bar, unit, least, known, blocks, lows, start, count, near, best
 ):  # fmt: skip
     """Write the narrowest windows of one base gap over the remaining blocks, most promising first.
 
@@ -227,14 +253,14 @@ def evaluate_leaf(
     the first ones mostly show whether the column lies below ``known`` all over the gap (F10).
 
     ``blocks`` are int32 numbers and ``lows`` float64 widths minus c e, of which [start, start + count) count;
-    ``near`` and ``widths`` are as in `evaluate_starts`; ``best`` is (BLOCK,) float64; ``known`` is (n,)
+    ``near`` is as in `evaluate_starts`; ``best`` is (BLOCK,) float64; ``known`` is (n,)
     float64 over d; ``unit`` and ``least`` are as in `is_narrow`.
     """
     for e in range(0, BLOCK, ROW):
         store(best, e, splat_row(np.inf))
     evaluated = 0
     sizes = d_stop - d0
-    v = np.inf
+    v = v_first = v_second = np.inf
     for turn in range(start, start + count):
         pick = turn
         if turn == start + 1:  # the first block gave V; next comes the one with the least lower bound
@@ -249,13 +275,14 @@ def evaluate_leaf(
             continue
         i = np.int64(blocks[turn]) << BLOCK_SHIFT
         stop = min(i + BLOCK, n)
-        promising = ALL_PARTS
+        promising = ALL_PARTS | ALL_PARTS << PARTS
         if turn > start and i + BLOCK <= n:
-            promising = promising_parts(l, i, d0, c, v, bar)
+            promising = promising_parts(l, i, d0, c, v_first, v_second, bar)
         if promising == 0:
             continue
-        evaluated += evaluate_starts(l, i, stop, d0, promising, unit, least, near, widths, best)
-        v = greatest_departure(best, c, sizes)
+        evaluated += evaluate_starts(l, i, stop, d0, promising, unit, least, near, best)
+        v_first, v_second = greatest_departures(best, c, sizes)
+        v = max(v_first, v_second)
         if (turn < start + 2 or (turn - start) % MANY == 0) and lies_below(best, known, d0, sizes):
             return evaluated, True
     return evaluated, False
