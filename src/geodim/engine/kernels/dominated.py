@@ -14,6 +14,7 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.lanes import element, put
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
@@ -214,7 +215,8 @@ def _count(column, size, per_cell, first, before):
             places[i] = np.int32(at) if inside else np.int32(0)
             outside += 0 if inside else 1
         for i in range(some.size):
-            before[places[i] + 1] += 1
+            at = np.int64(element(places, i)) + 1
+            put(before, at, element(before, at) + np.int32(1))
     for c in range(cells):
         before[c + 1] += before[c]
     return outside == 0
@@ -322,11 +324,25 @@ def _widen(before, cells, start, width, points):
 
 @njit(nogil=True, cache=True)
 def _gather(column, low, high, held, gathered):
-    """Copy the values in [low, high), at most ``held`` of them; return how many there are."""
-    count = 0
-    for i in range(column.size):
-        x = np.float64(column[i])
-        if count < held:  # never beyond the end, whatever the counts say
+    """Copy the values in [low, high), at most ``held`` of them; return how many there are.
+
+    Which values these are is hard to predict, so each is written, and the next one overwrites the others.
+    """
+    inside = np.empty(CHUNK, np.uint8)
+    count = np.int64(0)
+    i = 0
+    while i + CHUNK <= column.size and count + CHUNK <= gathered.size:  # room for them, whatever was counted
+        some = column[i : i + CHUNK]
+        for at in range(CHUNK):  # vectorised
+            x = np.float64(some[at])
+            inside[at] = np.uint8((low <= x) & (x < high))
+        for at in range(CHUNK):
+            put(gathered, count, np.float64(element(column, i + at)))
+            count += np.int64(element(inside, at))
+        i += CHUNK
+    for at in range(i, column.size):
+        x = np.float64(column[at])
+        if count < held:
             gathered[count] = x
         count += 1 if low <= x < high else 0
     return count

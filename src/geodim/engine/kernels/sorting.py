@@ -12,6 +12,7 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.lanes import element, put
 from geodim.errors import DataChangedError
 
 DIGIT = 11
@@ -289,7 +290,8 @@ def count_steps(column, per_step, first_step, counts):
             places[i] = np.int32(at) if inside else np.int32(0)
             outside += 0 if inside else 1
         for i in range(some.size):
-            counts[places[i]] += 1
+            at = np.int64(element(places, i))
+            put(counts, at, counts.dtype.type(element(counts, at) + 1))
     if outside > 0:
         raise DataChangedError(OUTSIDE)
 
