@@ -309,7 +309,7 @@ def kernels():
     return found
 
 
-MADE_OF_VECTORS = ("aggregate_rows", "build_base", "fill_distances", "gather_columns")
+MADE_OF_VECTORS = ("aggregate_rows", "build_base", "count_steps", "fill_distances", "gather_columns")
 
 
 def entry_point(name):
