@@ -90,6 +90,11 @@ def smaller(a: Lanes, b: Lanes) -> Lanes:
     return np.where(a < b, a, b)
 
 
+def any_less(a: Lanes, b: Lanes) -> bool:
+    """Whether a < b in any lane."""
+    return bool((a < b).any())
+
+
 def chosen(a: Lanes, b: Lanes, x: Lanes, y: Lanes) -> Lanes:
     """The one where a < b, the other elsewhere."""
     return np.where(a < b, x, y)

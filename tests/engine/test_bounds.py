@@ -29,7 +29,7 @@ INNER = {
     "trend_at", "narrower", "least_width",
     "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "evaluate_starts", "is_narrow", "greatest_departures", "lies_below", "promising_parts", "put_lower_first",
-    "above_line", "lowered_row", "_lowest", "_highest", "_residuals_of_a_block", "_residuals_one_by_one",
+    "above_line", "evaluate_densely", "lowered_row", "_lowest", "_highest", "_residuals_of_a_block", "_residuals_one_by_one",
     "solve_smallest", "_insertion_sort", "_radix_sort", "two_sum", "_divided", "sizes_ascend", "_on_line",
     "_cheap_sizes", "_extremes", "_dominated", "_where_ties_are", "_count", "_window_near", "_first_at_least",
     "_most_points", "_start_of", "_smallest_windows", "_is_even",

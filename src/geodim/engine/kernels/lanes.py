@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "LANES", "ROW", "chosen", "element", "fma", "greatest", "larger", "least", "load", "load_row",
-    "magnitude", "prefetch", "put", "smaller", "splat", "splat_row", "steps", "store",
+    "LANES", "ROW", "any_less", "chosen", "element", "fma", "greatest", "larger", "least", "load",
+    "load_row", "magnitude", "prefetch", "put", "smaller", "splat", "splat_row", "steps", "store",
 ]  # fmt: skip
 
 LANES = 8
@@ -196,6 +196,17 @@ def _chosen(typing: Any, a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Callable[
     return x(a, b, x, y), generate
 
 
+def _any_less(typing: Any, a: Any, b: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Return whether a < b in any lane."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        bits = ir.IntType(a.count)
+        less = builder.bitcast(builder.fcmp_ordered("<", *args), bits)
+        return builder.icmp_unsigned("!=", less, bits(0))
+
+    return types.boolean(a, b), generate
+
+
 def _extreme(relation: str) -> Callable[..., Any]:
     """Take the largest or the smallest lane; none of them may be NaN."""
 
@@ -238,6 +249,7 @@ splat_row: Callable[..., Any] = intrinsic(_splat_row)
 steps: Callable[..., Any] = intrinsic(_steps)
 fma: Callable[..., Any] = intrinsic(_fma)
 magnitude: Callable[..., Any] = intrinsic(_magnitude)
+any_less: Callable[..., Any] = intrinsic(_any_less)
 chosen: Callable[..., Any] = intrinsic(_chosen)
 larger: Callable[..., Any] = intrinsic(_choosing(">"))
 smaller: Callable[..., Any] = intrinsic(_choosing("<"))

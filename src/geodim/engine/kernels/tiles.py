@@ -14,6 +14,7 @@ from geodim.engine.kernels.counters import note_range
 from geodim.engine.kernels.lanes import (
     LANES,
     ROW,
+    any_less,
     element,
     greatest,
     larger,
@@ -33,6 +34,7 @@ PART = 16  # starts of a block that are bounded together before they are evaluat
 PARTS = BLOCK // PART
 ALL_PARTS = (1 << PARTS) - 1
 MANY = 8  # blocks of a leaf, after which it is worth putting the others in order
+FEW = 8  # sizes below this one are evaluated for all starts
 CHUNK = 1024  # starts that are evaluated before checking whether the smallest sizes are settled
 
 
@@ -288,6 +290,30 @@ def evaluate_leaf(
     return evaluated, False
 
 
+@njit(nogil=True, cache=True, counts_references=False)
+def evaluate_densely(l, start, stop, d0, best, few):
+    """Lower ``best`` as `evaluate_tile` does, and ``few[d]`` for the sizes d < FEW if d0 is 0.
+
+    Four starts i, ..., i + 3 are left out together if l[i + d] - l[i + 3] is at least ``best`` for every size
+    (F9): of many starts, few contain a narrowest window.  That says nothing about sizes below FEW,
+    for which ``best`` must be minus infinity.
+
+    ``l`` is float64 or float32, padded; ``best`` (ROW,) of the same type, ``few`` (FEW,) float64; the number
+    of starts is a multiple of ROW.
+    """
+    if d0 == 0:
+        for d in range(1, FEW):
+            low = load_row(l, start + d) - load_row(l, start)
+            for i in range(start + ROW, stop, ROW):
+                low = smaller(load_row(l, i + d) - load_row(l, i), low)
+            few[d] = min(few[d], np.float64(least(low)))
+    row = load_row(best, 0)
+    for i in range(start, stop, 4):
+        if any_less(load_row(l, i + d0) - splat_row(element(l, i + 3)), row):
+            row = lowered_row(l, i, i + 4, d0, row)
+    store(best, 0, row)
+
+
 @njit(nogil=True, cache=True)
 def solve_smallest(l, n, d_first, d_stop, unit, least, known, phi, ranges, n_ranges):
     """Solve the sizes [d_first, d_stop), all within one BASE, over all starts.
@@ -298,8 +324,10 @@ def solve_smallest(l, n, d_first, d_stop, unit, least, known, phi, ranges, n_ran
     Arrays are those of `gaps.solve_gaps`; ``unit`` and ``least`` are as in `is_narrow`.
     """
     best, widths = np.full(BASE, np.inf), np.full(BASE, np.float32(np.inf))
-    near = np.empty(CHUNK + PADDING, np.float32)
+    near, few = np.empty(CHUNK + PADDING, np.float32), np.full(FEW, np.inf)
     d0 = d_first & ~np.int64(BASE - 1)
+    if d0 == 0:
+        best[:FEW], widths[:FEW] = -np.inf, -np.inf
     densest = np.inf
     for start in range(0, n, CHUNK):
         densest = min(densest, l[min(start + CHUNK, n - 1)] - l[start])
@@ -310,22 +338,30 @@ def solve_smallest(l, n, d_first, d_stop, unit, least, known, phi, ranges, n_ran
         for start in range(0, n, CHUNK):
             if not (undecided and above < l[min(start + CHUNK, n - 1)] - l[start] <= below):
                 continue
-            stop, beyond = min(start + CHUNK, n), start + CHUNK + PADDING - 1
+            beyond = start + CHUNK + PADDING - 1
             if beyond < n and is_narrow(l, start, beyond, start, start, unit, least):
                 origin = splat(l[start])
                 for t in range(0, CHUNK + PADDING, LANES):
                     store(near, t, load(l, start + t) - origin)
-                evaluate_tile(near, np.int64(0), np.int64(CHUNK), d0, widths)
+                evaluate_densely(near, np.int64(0), np.int64(CHUNK), d0, widths, few)
             else:
-                evaluate_tile(l, start, stop, d0, best)
-            examined += stop - start
+                stop = start + ((min(start + CHUNK, n) - start) & ~np.int64(ROW - 1))
+                if stop > start:
+                    evaluate_densely(l, start, stop, d0, best, few)
+                for i in range(stop, min(start + CHUNK, n)):
+                    evaluate_row(l, i, d0, best)
+                    for d in range(1, FEW if d0 == 0 else 1):
+                        few[d] = min(few[d], l[i + d] - l[i])
+            examined += min(start + CHUNK, n) - start
             undecided = False
             for d in range(d_first, d_stop):
                 best[d - d0] = min(best[d - d0], np.float64(widths[d - d0]))
-                undecided = undecided or (best[d - d0] >= known[d] and best[d - d0] > 0.0)
+                found = few[d] if d < FEW else best[d - d0]
+                undecided = undecided or (found >= known[d] and found > 0.0)
         above = below
     for d in range(d_first, d_stop):
-        if best[d - d0] >= known[d]:
-            phi[d] = best[d - d0]
+        found = few[d] if d < FEW else best[d - d0]
+        if found >= known[d]:
+            phi[d] = found
             n_ranges = note_range(ranges, n_ranges, d, d + 1)
     return n_ranges, examined
