@@ -88,6 +88,27 @@ def starting_trend(l, records, start, count, shift, g, grain, limit):
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True, fastmath={"nnan", "nsz"})
+def reach_of_ends(records, row, last):
+    """Return the least and the greatest u among right ends in a block, given by its row, times RECORD."""
+    lowest = min(element(records, row + W0), element(records, row + W1) - last)
+    return lowest, max(element(records, row + U0), element(records, row + U1) - last)
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True, fastmath={"nnan", "nsz"})
+def bound_starts(records, row, c, size, first, latest, lowest, highest):
+    """Return a lower bound on all windows that start in a block, and an upper bound by its peak window.
+
+    Their right ends have a u from ``lowest`` to ``highest``.  ``first`` is the block's first start; ``latest``
+    is the number of starts whose windows exist for the whole gap.
+    """
+    top = element(records, row + S0)
+    top = max(top, top + element(records, row + SLOPE) * (size - 1) - c * (size - 1))
+    peak = element(records, row + PEAK)
+    upper = highest - (element(records, row + HEIGHT) - c * (peak - first))
+    return lowest - top, upper if (top > -np.inf) & (peak < latest) else np.inf
+
+
+@njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
 def bound_block(n, records, start, shift, g, j, c):
     """Return a lower bound on all windows of block j in gap g, and an upper bound by its peak window.
 
@@ -96,26 +117,13 @@ def bound_block(n, records, start, shift, g, j, c):
     ``records`` and ``start`` are as in `starting_trend`; ``c`` is in units of the column per index.
     """
     size = 1 << shift
-    last = c * (size - 1)
     drop = c * size
-    left = (start + j) * RECORD
-    right = left + g * RECORD
-    beyond = right + RECORD
-    start_top = element(records, left + S0)
-    top = max(start_top, start_top + element(records, left + SLOPE) * (size - 1) - last)
-    lower = min(
-        min(element(records, right + W0), element(records, right + W1) - last),
-        min(element(records, beyond + W0), element(records, beyond + W1) - last) - drop,
-    )
-    highest = max(
-        max(element(records, right + U0), element(records, right + U1) - last),
-        max(element(records, beyond + U0), element(records, beyond + U1) - last) - drop,
-    )
-    peak = element(records, left + PEAK)
-    upper = highest - (element(records, left + HEIGHT) - c * (peak - np.float64(j * size)))
-    # The peak window must exist for the whole gap.
-    exists = (top > -np.inf) & (peak < np.float64(n + 1 - (g + 1) * size))
-    return lower - top, upper if exists else np.inf
+    row = (start + j) * RECORD
+    low, high = reach_of_ends(records, row + g * RECORD, c * (size - 1))
+    beyond_low, beyond_high = reach_of_ends(records, row + (g + 1) * RECORD, c * (size - 1))
+    lowest, highest = min(low, beyond_low - drop), max(high, beyond_high - drop)
+    latest = np.float64(n + 1 - (g + 1) * size)
+    return bound_starts(records, row, c, size, np.float64(j * size), latest, lowest, highest)
 
 
 @njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
@@ -133,25 +141,44 @@ def filter_blocks(
     """
     v = np.inf
     owner = -1
-    last = start
-    stop = ((n + (1 << shift) - 1) >> shift) - g
+    place = start
+    size = 1 << shift
+    blocks = ((n + size - 1) >> shift) - g
+    last, drop = c * (size - 1), c * size
+    latest = np.float64(n + 1 - (g + 1) * size)
     for p in range(n_parents):
         j = 2 * np.int64(element(roots, p) if parents < 0 else element(children, parents + p))
-        for child in range(j, min(j + 2, stop)):
-            lower, upper = bound_block(n, records, start, shift, g, child, c)
-            put(children, last, np.int32(child))
-            put(lows, last, lower)
-            last += 1
-            owner = child if upper < v else owner
+        if j >= blocks:
+            continue
+        row = (start + j) * RECORD
+        ends = row + g * RECORD
+        low, high = reach_of_ends(records, ends, last)
+        middle_low, middle_high = reach_of_ends(records, ends + RECORD, last)
+        first = np.float64(j * size)
+        lowest, highest = min(low, middle_low - drop), max(high, middle_high - drop)
+        lower, upper = bound_starts(records, row, c, size, first, latest, lowest, highest)
+        put(children, place, np.int32(j))
+        put(lows, place, lower)
+        place += 1
+        owner = j if upper < v else owner
+        v = min(upper, v)
+        if j + 1 < blocks:  # both halves read the block between their right ends
+            low, high = reach_of_ends(records, ends + 2 * RECORD, last)
+            lowest, highest = min(middle_low, low - drop), max(middle_high, high - drop)
+            lower, upper = bound_starts(records, row + RECORD, c, size, first + size, latest, lowest, highest)
+            put(children, place, np.int32(j + 1))
+            put(lows, place, lower)
+            place += 1
+            owner = j + 1 if upper < v else owner
             v = min(upper, v)
         if v < enough:
-            return -1, v, owner, 0.0, last - start
+            return -1, v, owner, 0.0, place - start
     # Which blocks stay is hard to predict, so each is written, and the next one overwrites what is dropped.
     # Infinities are compared but never subtracted from each other, since NaN is ruled out for the compiler.
     bound = v - bar
-    kept, place = start, start
+    tested, kept, place = place - start, start, start
     least = np.inf
-    for t in range(start, last):
+    for t in range(start, start + tested):
         j, low = element(children, t), element(lows, t)
         owns = j == owner
         keep = ((low < np.inf) & (low <= bound)) | owns
@@ -163,7 +190,7 @@ def filter_blocks(
     if kept > start:
         children[start], children[place] = children[place], children[start]
         lows[start], lows[place] = lows[place], lows[start]
-    return kept - start, v, owner, least, last - start
+    return kept - start, v, owner, least, tested
 
 
 @njit(nogil=True, cache=True, counts_references=False)
