@@ -24,7 +24,7 @@ INNER = {
     "ranges_fit", "require_layout", "require_lines", "require_cells", "require_counted",
     "require_neighbours", "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits",
     "bits_of_key", "sort_share", "local_slope", "close_level", "quantise", "starting_trend",
-    "bound_block", "bound_starts", "reach_of_ends", "filter_blocks", "filter_plainly",
+    "bound_starts", "reach_of_ends", "filter_blocks", "filter_plainly",
     "promising_first", "halves", "difference", "fitted_slope", "residual_range", "seed", "seed_pairs",
     "below", "least_outside", "mark_settled", "trend_at", "narrower", "least_width", "evaluate_block",
     "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",

@@ -130,8 +130,13 @@ def test_block_bounds_hold_to_within_the_slack(kind, made) -> None:
             c = gaps.quantise(
                 float(rng.choice([0.0, rows[j, SLOPE], rows[j + g, SLOPE], span / size])), grain, span / size
             )
-            lower, upper = gaps.bound_block(n, rows, 0, shift, g, j, c)
-            peak = int(rows[j, pyramid.PEAK])
+            blocks, lows = np.full(2, -1, np.int32), np.empty(2)
+            of_j = np.array([j // 2], np.int32)
+            _, upper, owner, _, _ = gaps.filter_blocks(
+                n, rows, 0, shift, g, c, of_j, -1, 1, blocks, lows, -math.inf, -math.inf
+            )
+            lower = lows[blocks.tolist().index(j)]
+            peak = int(rows[owner, pyramid.PEAK])
             for _ in range(10):
                 e = int(rng.integers(0, size))
                 start = j * size + int(rng.integers(0, size))

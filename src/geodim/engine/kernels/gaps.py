@@ -89,7 +89,7 @@ def starting_trend(l, records, start, count, shift, g, grain, limit):
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True, fastmath={"nnan", "nsz"})
 def reach_of_ends(records, row, last):
-    """Return the least and the greatest u among right ends in a block, given by its row, times RECORD."""
+    """Return the least and the greatest u among the right ends in a block; arguments as in `bound_starts`."""
     lowest = min(element(records, row + W0), element(records, row + W1) - last)
     return lowest, max(element(records, row + U0), element(records, row + U1) - last)
 
@@ -98,32 +98,17 @@ def reach_of_ends(records, row, last):
 def bound_starts(records, row, c, size, first, latest, lowest, highest):
     """Return a lower bound on all windows that start in a block, and an upper bound by its peak window.
 
-    Their right ends have a u from ``lowest`` to ``highest``.  ``first`` is the block's first start; ``latest``
-    is the number of starts whose windows exist for the whole gap.
+    Both have c e subtracted.  Right ends have a u from ``lowest`` to ``highest``, the block starts at
+    ``first``, and windows that start before ``latest`` exist for the whole gap.
+
+    ``records`` is (blocks, RECORD) float64, and ``row`` the block's number times RECORD; ``c`` is in units of
+    the column per index.
     """
     top = element(records, row + S0)
     top = max(top, top + element(records, row + SLOPE) * (size - 1) - c * (size - 1))
     peak = element(records, row + PEAK)
     upper = highest - (element(records, row + HEIGHT) - c * (peak - first))
     return lowest - top, upper if (top > -np.inf) & (peak < latest) else np.inf
-
-
-@njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
-def bound_block(n, records, start, shift, g, j, c):
-    """Return a lower bound on all windows of block j in gap g, and an upper bound by its peak window.
-
-    Both have c e subtracted.
-
-    ``records`` and ``start`` are as in `starting_trend`; ``c`` is in units of the column per index.
-    """
-    size = 1 << shift
-    drop = c * size
-    row = (start + j) * RECORD
-    low, high = reach_of_ends(records, row + g * RECORD, c * (size - 1))
-    beyond_low, beyond_high = reach_of_ends(records, row + (g + 1) * RECORD, c * (size - 1))
-    lowest, highest = min(low, beyond_low - drop), max(high, beyond_high - drop)
-    latest = np.float64(n + 1 - (g + 1) * size)
-    return bound_starts(records, row, c, size, np.float64(j * size), latest, lowest, highest)
 
 
 @njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
