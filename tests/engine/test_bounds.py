@@ -34,7 +34,7 @@ INNER = {
     "_radix_sort", "two_sum", "_divided", "sizes_ascend", "_on_line", "_cheap_sizes", "_extremes",
     "_dominated", "_where_ties_are", "_count", "_window_near", "_first_at_least", "_most_points",
     "_start_of", "_smallest_windows", "_is_even", "_first_above", "_settle_by_cells", "_widen",
-    "_gather", "_order", "_narrowest", "_settle_by_values", "_squares", "_magnitudes", "_largest",
+    "_gather", "_order", "_insert", "_narrowest", "_settle_by_values", "_squares", "_magnitudes", "_largest",
     "_differing", "_powers", "_products", "_keep", "ones", "common", "within", "keep_long_rows",
     "lacking", "drop_unpaired", "settle", "repack", "report", "heavier", "between", "outweighs",
     "_width_above", "_last_within", "_middle_width", "_look_at_all", "_split", "narrowest_starts",

@@ -356,30 +356,44 @@ def _order(gathered, held, low, width, starts, ordered):
     """
     cells = 2 * held
     per_cell = cells / width
-    before = starts[: cells + 2]
-    before[:] = 0
+    starts[: cells + 2] = 0
     for i in range(held):
-        at = int((gathered[i] - low) * per_cell)
-        before[min(max(at, 0), cells - 1) + 2] += 1
+        at = min(max(np.int64((element(gathered, i) - low) * per_cell), 0), cells - 1) + 2
+        put(starts, at, element(starts, at) + np.int32(1))
+    longest = np.int32(0)
     for c in range(cells):
-        before[c + 1] += before[c]
-    # Now before[c + 1] is where cell c begins, and after the next loop where it stops.
+        count = element(starts, c + 1)
+        longest = max(longest, count)
+        put(starts, c + 1, count + element(starts, c))
+    longest = max(longest, element(starts, cells + 1))
+    # Now starts[c + 1] is where cell c begins, and after the next loop where it stops.
     for i in range(held):
-        at = min(max(int((gathered[i] - low) * per_cell), 0), cells - 1)
-        ordered[before[at + 1]] = gathered[i]
-        before[at + 1] += 1
+        x = element(gathered, i)
+        at = min(max(np.int64((x - low) * per_cell), 0), cells - 1) + 1
+        place = element(starts, at)
+        put(ordered, np.int64(place), x)
+        put(starts, at, place + np.int32(1))
+    if longest <= SHORT_RUN:  # nearly every value is in its place, so that cells need not be told apart
+        _insert(ordered, np.int64(0), np.int64(held))
+        return
     for c in range(cells):
-        begin, stop = before[c], before[c + 1]
+        begin, stop = np.int64(starts[c]), np.int64(starts[c + 1])
         if stop - begin > SHORT_RUN:
             ordered[begin:stop].sort()
-            continue
-        for i in range(begin + 1, stop):
-            x = ordered[i]
-            at = i - 1
-            while at >= begin and ordered[at] > x:
-                ordered[at + 1] = ordered[at]
-                at -= 1
-            ordered[at + 1] = x
+        else:
+            _insert(ordered, begin, stop)
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def _insert(ordered, begin, stop):
+    """Sort ``ordered[begin:stop]`` by insertion."""
+    for i in range(begin + 1, stop):
+        x = element(ordered, i)
+        at = i - 1
+        while at >= begin and element(ordered, at) > x:
+            put(ordered, at + 1, element(ordered, at))
+            at -= 1
+        put(ordered, at + 1, x)
 
 
 @njit(nogil=True, cache=True)
