@@ -7,6 +7,7 @@ workers or measure them.  It is closed with the last test: with nothing to do it
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from contextlib import ExitStack
 from functools import cache
@@ -85,6 +86,10 @@ def triton_looks_things_up_once():
             patch.setattr(interpreter, "_patch_lang", replaced_once(interpreter))
         patch.setattr(core.block_type, "__init__", made_once(core.block_type.__init__))
         patch.setattr(core.tensor, "__init__", shaped_once(core.tensor.__init__))
+        semantic = getattr(importlib.import_module("triton.language.semantic"), "TritonSemantic", None)
+        if semantic is not None:  # before Triton 3.4 these were functions
+            patch.setattr(semantic, "cast", unless_cast(semantic.cast))
+            patch.setattr(semantic, "broadcast_impl_value", unless_alike(semantic.broadcast_impl_value))
         yield
 
 
@@ -117,6 +122,29 @@ def shaped_once(make):
             self.handle = handle
 
     return init
+
+
+def unless_cast(cast):
+    """How Triton casts, except to the type that there is already, which it would look at by name."""
+
+    def cast_to(self, value, kind, *rounding):
+        return value if value.dtype is kind else cast(self, value, kind, *rounding)
+
+    return cast_to
+
+
+def unless_alike(broadcast):
+    """How Triton makes two shapes compatible, except where they are the same."""
+
+    def compatible(self, left, right):
+        same = left.handle.data.shape == right.handle.data.shape
+        return (
+            (left, right)
+            if same and left.type.is_block() == right.type.is_block()
+            else broadcast(self, left, right)
+        )
+
+    return compatible
 
 
 def replaced_once(interpreter):
