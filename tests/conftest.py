@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -88,10 +89,26 @@ gc.disable()  # until all tests are known: until then next to nothing is garbage
 
 
 def pytest_collection_finish() -> None:
-    """Modules and cases stay to the end: to look for garbage among them takes a third of a second."""
+    """Modules and cases stay to the end: to look for garbage among them takes a third of a second.
+
+    Garbage that matters is looked for by whoever asks; of the rest there is little.
+    """
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
     atexit.register(gc.unfreeze)  # what is never freed, some libraries tell
+
+
+class Root(logging.RootLogger):
+    """Does not forget what all loggers know of its level when it is set to what it is, as for every test."""
+
+    def setLevel(self, level: int | str) -> None:
+        if level != self.level:
+            super().setLevel(level)
+
+
+logging.root.setLevel(logging.INFO)  # as pyproject.toml wants it for every test
+logging.root.__class__ = Root
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -7,7 +7,9 @@ list of fonts.  Another process makes the latter meanwhile.
 
 from __future__ import annotations
 
+import gc
 import importlib
+import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -17,6 +19,7 @@ import pytest
 import scipy.sparse as sp
 
 import geodim
+from engine import kernel_calls
 
 PACKAGES = (
     "dask.array",
@@ -40,6 +43,7 @@ def compile_kernels() -> None:
     for data in (X, X.astype(np.float32)):
         geodim.intrinsic_dimension(data, rtol=0.05)
         geodim.khop_dimensions(data, edges, 1)
+    geodim.khop_dimensions(X.astype(np.float32)[:, :3], edges, 1, edge_weights=rng.random(9000))
     geodim.intrinsic_dimension(sp.random(3000, 20, 0.1, format="csr", random_state=0))
     for weights in (rng.integers(0, 4, 3000), rng.random(3000)):
         geodim.intrinsic_dimension(X, weights=weights)
@@ -52,10 +56,14 @@ def compile_kernels() -> None:
         geodim.intrinsic_dimension(column[:, np.newaxis])
     geodim.binary_dimension(X[:, :12] > 0.5)
     geodim.binary_dimension(rng.random((3000, 40)) < 0.02)  # few ones are searched as lists
+    kernel_calls.calls()
 
 
 def compile_modules() -> None:
-    """Import what is imported anywhere; tests among it, whose assertions are rewritten first."""
+    """Import what is imported anywhere; tests among it, whose assertions are rewritten first.
+
+    What they compute while they are imported is interpreted: the kernels are compiled beside it.
+    """
     pytest.main(["--collect-only", "-qq"])  # first: what is imported by then is not rewritten
     for package in PACKAGES:
         with suppress(ImportError):  # then its tests are skipped
@@ -66,6 +74,11 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["modules"]:
         compile_modules()
     else:
-        modules = subprocess.Popen([sys.executable, __file__, "modules"], stdout=subprocess.DEVNULL)
+        modules = subprocess.Popen(
+            [sys.executable, __file__, "modules"],
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        )
+        gc.disable()  # of what a compiler makes, next to nothing is garbage
         compile_kernels()
         modules.wait()

@@ -61,6 +61,7 @@ def test_version_1(place: tuple[Path, Path]) -> None:
     top = mount / "memory"
     write(top, memory__limit_in_bytes=V1_UNLIMITED, memory__usage_in_bytes=20 * GB)
     assert cgroups.memory_limit(*place) == V1_UNLIMITED  # larger than any machine: no limit
+    assert cgroups.memory_left(*place) is None
     own = top / "docker/3f"
     write(own, memory__limit_in_bytes=3 * GB, memory__usage_in_bytes=2 * GB)
     (own / "memory.stat").write_text(f"cache 1\ntotal_inactive_file {GB}\n")

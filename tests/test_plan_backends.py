@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import geodim
+from costs import slow
 from geodim.data.graphs import as_graph
 from geodim.engine.steps import resolution
 from geodim.errors import DeviceMemoryError, InputValueError
@@ -107,14 +108,14 @@ def straight(n, d):
 @pytest.mark.parametrize(
     ("columns", "d", "threads", "rtol", "kind"),
     [
-        (normal, 8, 1, 0.0, np.float32),
+        slow(normal, 8, 1, 0.0, np.float32),
         (normal, 8, 2, 0.0, np.float32),
         (normal, 6, 2, 0.0, np.float64),
         (normal, 8, 2, 1e-2, np.float32),
         (normal, 1, 1, 0.0, np.float32),
-        (straight, 8, 1, 0.0, np.float32),
+        slow(straight, 8, 1, 0.0, np.float32),
         (straight, 8, 2, 0.0, np.float32),
-        (straight, 6, 2, 0.0, np.float64),
+        slow(straight, 6, 2, 0.0, np.float64),
     ],
 )
 def test_memory_of_a_run(monkeypatch, columns, d, threads, rtol, kind):

@@ -7,6 +7,7 @@ workers or measure them.  It is closed with the last test: with nothing to do it
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from contextlib import ExitStack
 from functools import cache
@@ -49,7 +50,7 @@ def client(scheduler):
 @pytest.fixture(scope="session", autouse=True)
 def triton_looks_things_up_once():
     """Its interpreter looks for builtins to replace whenever a function is called, and makes a table of types
-    for every operation: half of its time.
+    for every operation: half of its time.  A quarter of the rest are types and shapes of what it computes.
     """
     try:
         from triton.language import core
@@ -83,7 +84,67 @@ def triton_looks_things_up_once():
         patch.setattr(interpreter, "_get_np_dtype", kind)
         if hasattr(interpreter, "_LangPatchScope"):  # else nothing is put back anyway
             patch.setattr(interpreter, "_patch_lang", replaced_once(interpreter))
+        patch.setattr(core.block_type, "__init__", made_once(core.block_type.__init__))
+        patch.setattr(core.tensor, "__init__", shaped_once(core.tensor.__init__))
+        semantic = getattr(importlib.import_module("triton.language.semantic"), "TritonSemantic", None)
+        if semantic is not None:  # before Triton 3.4 these were functions
+            patch.setattr(semantic, "cast", unless_cast(semantic.cast))
+            patch.setattr(semantic, "broadcast_impl_value", unless_alike(semantic.broadcast_impl_value))
         yield
+
+
+def made_once(make):
+    """How Triton makes the type of a block; equal ones, which nobody changes, share what they hold."""
+    known = {}
+
+    def init(self, element_ty, shape):
+        key = element_ty.__class__, element_ty.name, *shape
+        if key not in known:
+            make(self, element_ty, shape)
+            if all(type(size) is int for size in key[2:]):
+                known[key] = vars(self)
+        else:
+            self.__dict__ = known[key]
+
+    return init
+
+
+def shaped_once(make):
+    """How Triton makes a tensor; those of one type share what follows from it."""
+
+    def init(self, handle, type):
+        shared = vars(type).get("shared_by_tensors")
+        if shared is None:
+            make(self, handle, type)
+            type.shared_by_tensors = {name: one for name, one in vars(self).items() if name != "handle"}
+        else:
+            vars(self).update(shared)
+            self.handle = handle
+
+    return init
+
+
+def unless_cast(cast):
+    """How Triton casts, except to the type that there is already, which it would look at by name."""
+
+    def cast_to(self, value, kind, *rounding):
+        return value if value.dtype is kind else cast(self, value, kind, *rounding)
+
+    return cast_to
+
+
+def unless_alike(broadcast):
+    """How Triton makes two shapes compatible, except where they are the same."""
+
+    def compatible(self, left, right):
+        same = left.handle.data.shape == right.handle.data.shape
+        return (
+            (left, right)
+            if same and left.type.is_block() == right.type.is_block()
+            else broadcast(self, left, right)
+        )
+
+    return compatible
 
 
 def replaced_once(interpreter):

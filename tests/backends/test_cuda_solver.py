@@ -159,6 +159,7 @@ def test_halves_hold_the_same_nodes():
         assert len(torch.unique(part.pieces[:, 2])) == len(part.pieces)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_narrow_windows_of_all_sizes(kind, monkeypatch):
     """Groups of sizes up to 128, with ties, and a sample that is looked at first."""
