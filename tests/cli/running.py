@@ -19,12 +19,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+import numpy as np
 import pytest
 
 from geodim.cli.app import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 PROGRAM = [sys.executable, "-W", "error", "-m", "geodim.cli"]
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -44,6 +46,12 @@ def environment(**more: str) -> dict[str, str]:
         if not name.startswith(("GEODIM_", "PYTEST", "NO_COLOR"))
     }
     return {**kept, "COLUMNS": "100", "TERM": "xterm", **more}
+
+
+def save_slow(path: Path) -> None:
+    """Save a column of which the last bit (``--last-bit``) takes minutes: a line that was rounded twice."""
+    n = 3_000_000
+    np.save(path, (2.0 * np.pi * np.arange(n) / n)[:, np.newaxis])
 
 
 @dataclass

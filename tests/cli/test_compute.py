@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import geodim
-from cli.running import Ended, called, called_on_terminal, on_terminal, piped, without
+from cli.running import Ended, called, called_on_terminal, on_terminal, piped, save_slow, without
 from geodim.cli.app import app
 
 if TYPE_CHECKING:
@@ -221,12 +221,12 @@ class TestOnTerminals:
 
     @pytest.mark.unix
     def test_ctrl_c_keeps_the_bounds(self, tmp_path: Path) -> None:
-        """Evenly spaced floats defeat all pruning, so there is time to interrupt.
+        """The last bit of lines that were rounded twice takes minutes, so there is time to interrupt.
 
         Their dimension is 4 but for rounding.
         """
         path = tmp_path / "slow.npy"
-        np.save(path, 0.1 * np.arange(600_000)[:, np.newaxis])  # some twenty seconds
+        save_slow(path)
         sent = []
 
         def interrupt(shown: str, process: subprocess.Popen[bytes]) -> None:
@@ -236,7 +236,7 @@ class TestOnTerminals:
 
         target = tmp_path / "bounds.json"
         ended = on_terminal(
-            "compute", path, "--threads", "1", "--json", target, pipe_out=True, watch=interrupt
+            "compute", path, "--last-bit", "--threads", "1", "--json", target, pipe_out=True, watch=interrupt
         )
         assert ended.code == 5
         assert ended.json["stopped"] == "interrupted"

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli.running import PROGRAM, called, environment, on_terminal
+from cli.running import PROGRAM, called, environment, on_terminal, save_slow
 from data.datasets.layouts import write_ogb_csv
 from geodim.cli import main
 
@@ -64,12 +64,13 @@ def wait_until(condition, seconds=30.0):
     [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGKILL, -9)],
 )
 def test_estimators_leave_no_child(tmp_path, number, code):
+    """There is time for it, since the child has to compile everything first."""
     np.save(tmp_path / "slow.npy", 0.1 * np.arange(600_000)[:, np.newaxis])
     with subprocess.Popen(
         [*PROGRAM, "estimators", str(tmp_path / "slow.npy")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment(),
+        env=environment(NUMBA_CACHE_DIR=str(tmp_path / "nothing yet")),
     ) as process:
         (child,) = wait_until(lambda: children(process))
         # Until it has asked the system to tell it.
@@ -83,14 +84,16 @@ def test_estimators_leave_no_child(tmp_path, number, code):
 
 def test_sigterm_keeps_the_bounds(tmp_path):
     path = tmp_path / "slow.npy"
-    np.save(path, 0.1 * np.arange(600_000)[:, np.newaxis])
+    save_slow(path)
     sent = []
 
     def terminate(shown, process):
         if "solving" in shown and not sent:
             sent.append(process.send_signal(signal.SIGTERM))
 
-    done = on_terminal("compute", path, "--json", tmp_path / "a.json", pipe_out=True, watch=terminate)
+    done = on_terminal(
+        "compute", path, "--last-bit", "--json", tmp_path / "a.json", pipe_out=True, watch=terminate
+    )
     assert done.code == 5
     assert done.json["stopped"] == "interrupted"
     assert 0.0 < float(done.json["lower"]) <= 4.0 <= 1.001 * float(done.json["upper"])
