@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.alike import Bent, Straight
-from geodim.engine.hard import is_dear, is_straight_but_for_jumps, relaxed
+from geodim.engine.alike import Bent, Lines, Straight
+from geodim.engine.hard import MOST_POINTS, is_dear, is_straight_but_for_jumps, relaxed
 from geodim.engine.kernels import patterns
 from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.kernels.pyramid import BASE
@@ -80,7 +80,7 @@ def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool
     found = repeating(l, n) if exact else None
     if found is None and is_straight_but_for_jumps(l, n):
         found = Straight.of(l, n)
-    return found or Bent.of(l, n)
+    return found or (Lines.of(l, n) if n < MOST_POINTS else None) or Bent.of(l, n)
 
 
 def repeating(l: NDArray[np.float64], n: int) -> Alike | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 JUMP = 16.0  # times the usual gap, or more
+TWICE, FEW = 2.0, 4  # or the fourth largest of some gaps, twice
 MOST_JUMPS = 32
 SAMPLES = 4096  # gaps from which the usual gap is taken
 LONGEST = 512  # the longest period that is sought,
@@ -22,14 +23,19 @@ RARE = 2048  # in columns of at least so many values for each of its phases,
 SHORT, ENOUGH = 64, 64  # or a short one, in columns of so many
 STRETCHES, STRETCH = 5, 8192  # in which a period shows, and how many values they have at most
 REPEATS = 16  # in every stretch
+STRETCH_PARTS, LEAST_PARTS = 64, 4  # of a column, and those that a stretch with a line of its own has
+SAME_SLOPE, SAME_SPACINGS = 0.01, 8.0  # by how much slopes may differ, and parts by so many spacings
+MOST_STRETCHES, MOSTLY = 4, 0.75  # and which share of the column they are
 SMALLEST = 2.0**-1022  # normal number
+CANCELLED = 2.0**-20  # of the squares themselves: what is less is not well known as a difference
 LIKE = 1.25  # squares that are larger by less than this are as good as the least
 
 
 def jumps_of(l: NDArray[np.float64], n: int) -> NDArray[np.int64]:
     """Return the places of values that lie far from the one before, as after a pause; none if too many."""
     gaps = np.diff(l[:n])
-    most = JUMP * float(np.median(gaps[:: max(gaps.size // SAMPLES, 1)]))
+    some = np.sort(gaps[:: max(gaps.size // SAMPLES, 1)])
+    most = min(JUMP * float(some[some.size // 2]), TWICE * float(some[-min(FEW, some.size)]))
     places = 1 + np.flatnonzero(gaps > most)
     return places if places.size <= MOST_JUMPS else places[:0]
 
@@ -39,6 +45,31 @@ def widest_between(jumps: NDArray[np.int64], n: int) -> tuple[int, int]:
     edges = np.concatenate([[0], jumps, [n]])
     at = int(np.argmax(np.diff(edges)))
     return int(edges[at]), int(edges[at + 1])
+
+
+def stretches_of(l: NDArray[np.float64], n: int) -> list[int]:
+    """Return where stretches begin and end that have lines of their own; nothing if a column has no such.
+
+    Most of the column is in parts whose neighbours have nearly the same slope.
+    """
+    if n < STRETCH_PARTS * STRETCH_PARTS:
+        return []
+    places = np.linspace(0, n - 1, STRETCH_PARTS + 1).astype(np.intp)
+    slopes = np.diff(l[places]) / np.diff(places)
+    same = SAME_SLOPE + SAME_SPACINGS * STRETCH_PARTS / n
+    edges = [0]
+    begin = 0
+    inside = 0
+    for at in range(1, STRETCH_PARTS + 1):
+        if at == STRETCH_PARTS or abs(slopes[at] - slopes[begin]) > same * slopes[begin]:
+            if at - begin >= LEAST_PARTS:
+                inside += at - begin
+                edges.append(int(places[at]) if at < STRETCH_PARTS else n)
+            begin = at
+    if len(edges) > MOST_STRETCHES + 1 or inside < MOSTLY * STRETCH_PARTS:
+        return []
+    edges[-1] = n
+    return edges
 
 
 def nearly_a_period(u: NDArray[np.float64], quantum: float = 0.0) -> int:
@@ -54,19 +85,41 @@ def nearly_a_period(u: NDArray[np.float64], quantum: float = 0.0) -> int:
     for first in np.linspace(0, u.size - length, STRETCHES).astype(int).tolist():
         stretch = u[first : first + length]
         scale = max(float(np.abs(stretch).max()), SMALLEST)  # squares neither vanish nor overflow
-        stretch = stretch / scale
         step = min(0.5 * quantum / scale, 1.0)
-        changes.append([max(_change(stretch, p), step * step) for p in range(1, most + 1)])
-        if len(changes) == 1 and changes[0][0] <= LIKE * min(changes[0]):
+        changes.append(np.maximum(mean_changes(stretch / scale, most), step * step))
+        if len(changes) == 1 and _least_period(changes[0]) == 1:
             break  # most columns do not repeat, which one stretch shows
-    squares = np.median(changes, axis=0)
-    return 1 + int(np.argmax(squares <= LIKE * float(squares.min())))
+    return _least_period(np.median(changes, axis=0))
 
 
-def _change(u: NDArray[np.float64], p: int) -> float:
-    """Return the mean square of the change of departures over p steps."""
-    change = u[p:] - u[:-p]
-    return float(change @ change) / change.size
+def _least_period(squares: NDArray[np.float64]) -> int:
+    """Return the least p after whose multiples departures change hardly more than after any other number.
+
+    Only the larger numbers count, since neighbours may be alike for other reasons.
+    """
+    most = squares.size
+    far = squares[most // 2 :]
+    like = LIKE * float(far.min())
+    for p in range(1, most + 1):
+        first = -(-(most // 2 + 1) // p) * p - 1  # the first multiple of p among the larger numbers
+        if float(squares[first::p].max()) <= like:
+            return p
+    return 1
+
+
+def mean_changes(u: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """Return the mean square of the change of departures over 1, 2, ..., ``most`` steps."""
+    size = 1 << (u.size + most - 1).bit_length()
+    shifted = u - u.mean()
+    products = np.fft.irfft(np.abs(np.fft.rfft(shifted, size)) ** 2, size)[1 : most + 1]
+    squares = np.concatenate([[0.0], np.cumsum(shifted * shifted)])
+    steps = np.arange(1, most + 1)
+    sums = squares[u.size - steps] + (squares[-1] - squares[steps]) - 2.0 * products
+    for p in (1 + np.flatnonzero(sums < CANCELLED * squares[-1])).tolist():
+        change = u[p:] - u[:-p]
+        sums[p - 1] = float(change @ change)
+    changes: NDArray[np.float64] = sums / (u.size - steps)
+    return changes
 
 
 def phase_slope(u: NDArray[np.float64], period: int) -> float:
