@@ -22,6 +22,7 @@ MODULES = [
             "mass_steps",
             "masses",
             "patterns",
+            "phases",
             "pyramid",
             "reading",
             "runs",
@@ -153,6 +154,11 @@ def ladder_of_two():
     )  # fmt: skip
 
 
+def long_rows(phases):
+    """Departures, positions and values of three values of each phase."""
+    return np.zeros((phases, 3)), np.tile(np.array([[3, 7, 9]], np.int32), (phases, 1)), np.zeros((phases, 3))
+
+
 def calls():
     """Name, arguments that fit, and which of the arrays may be shorter.
 
@@ -226,6 +232,11 @@ def calls():
                           np.arange(float(N)), np.empty((2, 65), np.int64), np.empty((2, 65)),
                           np.empty(2, np.int64), np.empty(N, np.int32), np.empty(N)),
          "means edges places heights"),
+        ("try_long_period", (N, *long_rows(2), *long_rows(4), 1, N, 0.5, np.empty(N), np.empty(2), work),
+         "u end_u"),
+        ("finish_long_period", (grid_column(), *np.zeros((2, N)), N, 1.0, 0.0, np.zeros(1), 1.0,
+                                *blocks_of_departures(), np.array([1, N]), np.ones((1, 2)),
+                                np.arange(N + 32.0), work), "pattern firsts limits.1"),
         ("build_base", (np.arange(float(N)), N, records, BLOCKS, 0.0, 200.0), ""),
         ("build_parents", (np.arange(float(N)), N, records, offsets, counts, 0.0, 200.0), ""),
         ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N)), 0), "array.0 columns"),

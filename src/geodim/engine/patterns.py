@@ -14,6 +14,7 @@ from geodim.engine.hard import MOST_POINTS, is_dear, is_straight_but_for_jumps, 
 from geodim.engine.kernels import patterns
 from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.long_patterns import LongPattern
 from geodim.engine.segments import Segmented, may_be_segments
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool
     found: Alike | None = repeating(l, n) if exact else None
     if found is None:
         line = Straight.of(l, n)
+        found = LongPattern.of(l, n, line)
+    if found is None:
         found = (relaxed(l, n) if may_relax and is_dear(l, n, line) else None) or line
     return found
 

@@ -26,6 +26,8 @@ REPEATS = 16  # in every stretch
 STRETCH_PARTS, LEAST_PARTS = 64, 4  # of a column, and those that a stretch with a line of its own has
 SAME_SLOPE, SAME_SPACINGS = 0.01, 8.0  # by how much slopes may differ, and parts by so many spacings
 MOST_STRETCHES, MOSTLY = 4, 0.75  # and which share of the column they are
+PHASES = 64  # the longest period of which all phases are told apart; a long period is longer,
+FAR, FAR_REPEATS, FAR_STRETCH = 5000, 32, 1 << 16  # up to this, in so many repeats; this many values show it
 SMALLEST = 2.0**-1022  # normal number
 CANCELLED = 2.0**-20  # of the squares themselves: what is less is not well known as a difference
 LIKE = 1.25  # squares that are larger by less than this are as good as the least
@@ -92,6 +94,21 @@ def nearly_a_period(u: NDArray[np.float64], quantum: float = 0.0) -> int:
     return _least_period(np.median(changes, axis=0))
 
 
+def long_period(u: NDArray[np.float64]) -> int:
+    """Return the least p that is longer than `PHASES` and a period of the departures, or 0."""
+    most, length = min(FAR, u.size // FAR_REPEATS), min(FAR_STRETCH, u.size)
+    if most <= PHASES or length < 2 * most:
+        return 0
+    scale = max(float(np.abs(u).max()), SMALLEST)
+    some = u[(u.size - length) // 2 :][:length] / scale
+    near = mean_changes(some[:STRETCH], min(STRETCH // REPEATS, some.size // REPEATS))
+    if float(near[near.size // 2 :].max()) <= LIKE * float(near[near.size // 2 :].min()):
+        return 0  # noise
+    squares = mean_changes(some, most)
+    period = _least_period(squares)
+    return period if period > PHASES else 0
+
+
 def _least_period(squares: NDArray[np.float64]) -> int:
     """Return the least p after whose multiples departures change hardly more than after any other number.
 
@@ -102,7 +119,7 @@ def _least_period(squares: NDArray[np.float64]) -> int:
     like = LIKE * float(far.min())
     for p in range(1, most + 1):
         first = -(-(most // 2 + 1) // p) * p - 1  # the first multiple of p among the larger numbers
-        if float(squares[first::p].max()) <= like:
+        if max(float(squares[first::p].max()), float(squares[p - 1])) <= like:
             return p
     return 1
 
@@ -135,7 +152,10 @@ def phase_slope(u: NDArray[np.float64], period: int) -> float:
 
 def phase_means(u: NDArray[np.float64], period: int) -> NDArray[np.float64]:
     """Return the mean departure of every phase."""
-    return np.array([u[phase::period].mean() for phase in range(period)])
+    if period <= PHASES:
+        return np.array([u[phase::period].mean() for phase in range(period)])
+    whole: NDArray[np.float64] = u[: u.size // period * period].reshape(-1, period).mean(axis=0)
+    return whole
 
 
 def least_rise(means: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -83,7 +83,9 @@ class Ladder:
     ) -> Ladder:  # fmt: skip
         """Return the ladders of starts, or the cumulative ones of ends."""
         classes = (edges.size - 1) * means.size
-        room = (1 if of_starts else 5) * min((n >> joins.DEEP_SHIFT) + classes * joins.deep_of(n), n)
+        room = (1 if of_starts else 5) * min(
+            (n >> joins.DEEP_SHIFT) + classes * joins.deep_of(n, means.size), n
+        )
         firsts, out = np.empty((classes, joins.LEVELS + 1), np.int64), np.empty((classes, joins.LEVELS + 1))
         levels, places, heights = np.empty(classes, np.int64), np.empty(room, np.int32), np.empty(room)
         used = joins.build_ladder(

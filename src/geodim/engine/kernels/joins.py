@@ -16,7 +16,7 @@ from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 
 DEEP_SHIFT = 4  # a ladder holds one value in 16,
-DEEP = 4.0  # or, if that is more, so many times the root of n
+DEEP, MANY_PHASES = 4.0, 40.0  # or, if that is more, so many times the root of n; fewer of so many phases
 LEVELS = 64  # at most; about every second of them doubles the number of values
 FEW_WINDOWS, FEW_SHIFT = 4096, 3  # from one zone to another, and a part of them, see `likely_share`
 WANTED, MOST_WANTED = 24.0, 400.0  # windows that are tried of each size, at first and at most
@@ -27,9 +27,9 @@ STEEP = 8  # times as many: then bisection finds the next one sooner than a walk
 
 
 @njit(nogil=True, cache=True)
-def deep_of(n):
+def deep_of(n, period):
     """Return how many values ladders hold at least, if there are as many."""
-    return np.int64(DEEP * np.sqrt(n)) + 16
+    return np.int64(DEEP * np.sqrt(n) * min(1.0, MANY_PHASES / period)) + 16
 
 
 @njit(nogil=True, cache=True)
@@ -82,7 +82,7 @@ def build_ladder(u, n, means, edges, sign, cumulative, values, firsts, out, leve
             levels[kind] = 0
             if count == 0:
                 continue
-            depth = max(count >> DEEP_SHIFT, min(count, deep_of(n)))
+            depth = max(count >> DEEP_SHIFT, min(count, deep_of(n, period)))
             below = -np.inf
             if depth < count:
                 below = np.partition(some[:count], count - depth - 1)[count - depth - 1]

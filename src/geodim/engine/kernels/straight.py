@@ -50,7 +50,8 @@ from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
 
 BATCH = 256  # gaps whose windows between extremes are tried together, more if there is a pattern
-OFTEN, SELDOM = 0.02, 0.005  # gaps that are left for a descent: then more or fewer windows are tried
+OFTEN, SELDOM = 0.02, 0.005  # gaps that are left for a descent: then more or fewer windows are tried,
+HELPED = 0.7  # unless so many are left all the same
 
 
 @njit(nogil=True, cache=True)
@@ -272,7 +273,7 @@ def solve_straight(
     ladder, end_ladder = (
         (firsts, out, levels, places, heights), (end_firsts, end_out, end_levels, end_places, end_heights),
     )  # fmt: skip
-    wanted = WANTED
+    wanted, most_wanted, before_missed = WANTED, MOST_WANTED, np.inf
     head, tail = halves(slope)
     for batch in range(first_gap, last_gap, gaps):
         d_batch = batch << BASE_SHIFT
@@ -316,8 +317,12 @@ def solve_straight(
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
             n_ranges = note_range(ranges, n_ranges, d0, stop)
-        if missed > OFTEN * looked:  # a descent takes as long as many windows
-            wanted = min(2.0 * wanted, MOST_WANTED)
+        if missed > HELPED * before_missed:  # more windows did not help: ties are not told apart by them
+            wanted, most_wanted = WANTED, WANTED
+        before_missed = np.float64(looked)
+        if missed > OFTEN * looked and wanted < most_wanted:  # a descent takes as long as many windows
+            wanted *= 2.0
+            before_missed = np.float64(missed)
         elif missed < SELDOM * looked:
             wanted = max(0.75 * wanted, WANTED)
     return n_ranges
