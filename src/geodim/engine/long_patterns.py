@@ -34,7 +34,7 @@ class LongPattern:
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int, line: Straight) -> LongPattern | None:
-        """Solve n ascending values; None if their departures from a line have no long period.
+        """Solve n ascending values; None if their departures from a line are no long period and noise.
 
         Roundings of values must not matter.
         """
@@ -58,10 +58,11 @@ class LongPattern:
             ends = of_phases(l, departures, n - inside, n, period)
             typical = float(np.median(starts[0].max(axis=1) - np.median(starts[0], axis=1)))
             limits.append(np.empty(period))
-            phases.try_long_period(
+            if not phases.try_long_period(
                 n, *starts, *(np.concatenate([part, part]) for part in ends), first, stop, typical, best,
                 limits[-1], work,
-            )  # fmt: skip
+            ):  # fmt: skip
+                return None
             first = stop
             firsts.append(first)
             inside //= PARTS
@@ -75,11 +76,12 @@ class LongPattern:
         )
         twice = np.concatenate([means, means])
         rise = np.array([-phases.greatest_difference(means, twice[d : d + period]) for d in range(period)])
-        phases.finish_long_period(
+        if not phases.finish_long_period(
             l, noise, least_ahead(noise), n, line.slope, line.rest + more, rise, 2.0 * line.margin,
             line.offsets, line.counts, tops, floors, line.quanta, line.beyond, np.array(firsts),
             np.array(limits), best, work,
-        )  # fmt: skip
+        ):  # fmt: skip
+            return None
         return cls(best[:n], work)
 
     def solve(

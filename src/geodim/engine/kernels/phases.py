@@ -16,7 +16,7 @@ from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.alike import CLASSES, TOP_BLOCKS, mark_settled
 from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, WINDOWS
 from geodim.engine.kernels.lines import FAN_SHIFT, halves, require_lines
-from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.straight import descend_line
 from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
@@ -24,6 +24,8 @@ ROUNDS = 8  # in which a threshold is lowered at most,
 WIDER = 1.2  # by this factor
 TOO_MANY, ENOUGH = 400, 48  # pairs for each size: no more are tried; fewer were needed
 SLIGHTLY = 1.05  # by this factor the next thresholds differ
+SOME_SHIFT = 6  # phases may fail, one in so many as a power of two
+LEFT_SHIFT = 4  # and gaps be left to a descent, likewise
 TOGETHER = 16  # phases of sizes that are looked at together, since their values lie side by side
 
 
@@ -75,6 +77,8 @@ def try_long_period(
 ):  # fmt: skip
     """Write the widths of windows of sizes [d_first, d_stop), and what no other window of a phase exceeds.
 
+    Returns whether this was worth it: False, with nothing said, if many sizes were left without a window.
+
     Parameters
     ----------
     n : int, points
@@ -103,6 +107,7 @@ def try_long_period(
     starts, ends = (u, places, values), (end_u, end_places, end_values)
     phases, tried = np.empty(TOGETHER, np.int64), np.empty(TOGETHER, np.int64)
     distances = np.empty(period)
+    failed = 0
     for block in range(0, period, TOGETHER):
         number = min(TOGETHER, period - block)
         for e in range(number):
@@ -128,6 +133,8 @@ def try_long_period(
                     distances[phase] *= WIDER
                     phases[left] = phase
                     left += 1
+                elif missing > 0:
+                    failed += 1
             if turn == 0 and 4 * left > number:
                 distance *= SLIGHTLY
             elif turn == 0 and 2 * many > number:
@@ -135,6 +142,9 @@ def try_long_period(
             number = left
             if number == 0:
                 break
+        if failed > TOGETHER + (block >> SOME_SHIFT):
+            return False
+    return True
 
 
 @njit(nogil=True, cache=True)
@@ -143,6 +153,8 @@ def finish_long_period(
     limits, best, work,
 ):  # fmt: skip
     """Lower the widths of all sizes to the narrowest, where windows that were not tried may be narrower.
+
+    Returns whether these sizes were few; if not, nothing is said.
 
     Parameters
     ----------
@@ -169,6 +181,7 @@ def finish_long_period(
     head, tail = halves(slope)
     period = limits.shape[1]
     at = 0
+    left = 0
     for d0 in range(0, n, BASE):
         stop = min(d0 + BASE, n)
         found = best[d0 : d0 + BASE]
@@ -183,6 +196,9 @@ def finish_long_period(
             outside[d - d0, 0] = -limits[at, d % period] - margin
         if mark_settled(found, d0, stop - d0, head, tail, rest, no_quantum, outside, settled) > 0:
             work[LEAVES] += 1
+            left += 1
+            if left > TOGETHER + (d0 >> (BASE_SHIFT + LEFT_SHIFT)):
+                return False
             if found[0] == np.inf:
                 found[0] = l[d0] - l[0]
             above = ((found[0] - head * d0) - tail * d0) - rest * d0
@@ -190,3 +206,4 @@ def finish_long_period(
                 l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0,
                 slope + rest, pattern, above, margin, stack, bounds, before, settled, found, work,
             )  # fmt: skip
+    return True
