@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from geodim.engine.kernels import alike, lines, straight
-from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, TESTS
+from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.skeleton import (
     jumps_of,
@@ -37,6 +37,8 @@ NOISE_EXTREMES = 16  # or fewer, if noise decides
 LEAST = 16  # at least this many extremes for each quantum that occurs
 FINE = 6  # quanta below 2^-6 of the residuals are ignored
 PARTS = 8  # of the column, each with its share of extremes: large windows have few positions
+MANY, TEST_LOOKS = 4096, 32  # looks for each size; a test counts as so many
+TRIED = 257  # windows of a size, to find about where the narrowest is
 CHUNK = 1 << 13  # sizes for which one line is chosen
 ASTRAY = 4.0  # blocks whose residuals exceed the median this many times follow no line
 
@@ -108,7 +110,8 @@ class Straight:
         straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
         span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
         margin = 2.0**-48 * (widest + float(np.abs(means).max()) + 2.0**-25 * (span + slope * n))
-        kinds, finest = kinds_of(quanta[: counts[0]], tops[: counts[0]] - floors[: counts[0]])
+        inside = slice(first // BASE, max(stop // BASE, first // BASE + 1))
+        kinds, finest = kinds_of(quanta[: counts[0]], tops[inside] - floors[inside])
         by_binade = bool(np.any(kinds > finest))
         edges = zone_edges(l, n, [*jumps.tolist(), *stretches[1:-1]], by_binade)
         starts, ends = (
@@ -145,6 +148,7 @@ class Lines:
     Departures from any of these lines will do; which of them bounds most windows depends on the size.
     """
 
+    edges: list[int]
     lines: list[Straight]
     loose: float = 0.0
 
@@ -152,7 +156,9 @@ class Lines:
     def of(cls, l: NDArray[np.float64], n: int) -> Lines | None:
         """Prepare n ascending values; None if they are no such column."""
         edges = stretches_of(l, n)
-        return cls([Straight.of(l, n, edges, at) for at in range(len(edges) - 1)]) if len(edges) > 2 else None
+        if not edges:
+            return None
+        return cls(edges, [Straight.of(l, n, edges, at) for at in range(len(edges) - 1)])
 
     def solve(
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
@@ -160,21 +166,20 @@ class Lines:
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
         """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
         found: list[list[int]] = []
-        best = 0
+        usual = 0.0  # looks for each size
         for begin in range(first // BASE * BASE, stop, CHUNK):
             end = min(begin + CHUNK, stop)
             middle = max((begin + end) // 2 // BASE * BASE, BASE)
-            tried = np.zeros((len(self.lines), N_COUNTERS), np.int64)
-            for at in [best, *(at for at in range(len(self.lines)) if at != best)]:
-                if middle < end:
-                    self.lines[at].solve(l, n, middle, min(middle + BASE, end), known, skip, phi, tried[at])
-                if tried[at, LEAVES] == 0:
-                    best = at
-                    break
-            else:
-                best = int(np.argmin(tried[:, TESTS]))
-            work += tried.sum(axis=0)
+            best = self.likely(l, n, middle)
+            if usual > MANY and middle < end:  # perhaps another line says more
+                tried = np.zeros((len(self.lines), N_COUNTERS), np.int64)
+                for line, looks in zip(self.lines, tried, strict=True):
+                    line.solve(l, n, middle, min(middle + BASE, end), known, skip, phi, looks)
+                best = int(np.argmin(tried[:, WINDOWS] + TEST_LOOKS * tried[:, TESTS]))
+                work += tried.sum(axis=0)
+            before = int(work[WINDOWS] + TEST_LOOKS * work[TESTS])
             ranges, count = self.lines[best].solve(l, n, max(begin, first), end, known, skip, phi, work)
+            usual = (int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) - before) / (end - begin)
             found += ranges[:count].tolist()
         together = found[:1]
         for begin, end in found[1:]:
@@ -183,6 +188,17 @@ class Lines:
             else:
                 together.append([begin, end])
         return np.array(together, np.int64).reshape(-1, 2), len(together)
+
+    def likely(self, l: NDArray[np.float64], n: int, d: int) -> int:
+        """Return the number of the line that probably bounds most windows of size d.
+
+        It is the line at one end of the narrowest window, or, if the column begins or ends there, at the
+        other one, since from there all windows widen.
+        """
+        starts = np.unique(np.linspace(0, n - 1 - d, TRIED).astype(np.intp))
+        start = int(starts[np.argmin(l[starts + d] - l[starts])])
+        end = start + d if start == 0 and start + d < n - 1 else start
+        return int(np.searchsorted(self.edges, end, side="right")) - 1
 
 
 @dataclass(frozen=True)

@@ -83,11 +83,20 @@ def margin(l: NDArray[np.float64], n: int) -> float:
 
 def is_dear(l: NDArray[np.float64], n: int, way: Alike) -> bool:
     """Return whether the exact method examines too many windows, tried at some sizes all over the column."""
+    return looks_of(l, n, way) > DEAR
+
+
+def looks_of(l: NDArray[np.float64], n: int, way: Alike, *, smallest: bool = True) -> float:
+    """Return how many windows a method examines for each size, or the time of so many, at some sizes.
+
+    These are all over the column, with the ``smallest`` or without.
+    """
     nothing, phi, work = np.zeros(n), np.empty(n), np.zeros(N_COUNTERS, np.int64)
     gaps = np.unique(np.linspace(1, (n - 1) // BASE, PROBES + 1)[:-1].astype(int))
+    gaps = gaps if smallest else gaps[1:]
     for gap in gaps.tolist():
         way.solve(l, n, gap * BASE, gap * BASE + BASE, nothing, False, phi, work)
-    return int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) > DEAR * BASE * gaps.size
+    return int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) / (BASE * gaps.size)
 
 
 def relaxed(l: NDArray[np.float64], n: int) -> Segmented | None:

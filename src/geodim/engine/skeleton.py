@@ -7,6 +7,7 @@ in docs/mathematics.md).  This holds for any m; the less noise m leaves, the sha
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,19 +60,28 @@ def stretches_of(l: NDArray[np.float64], n: int) -> list[int]:
     places = np.linspace(0, n - 1, STRETCH_PARTS + 1).astype(np.intp)
     slopes = np.diff(l[places]) / np.diff(places)
     same = SAME_SLOPE + SAME_SPACINGS * STRETCH_PARTS / n
-    edges = [0]
+    runs: list[tuple[int, int]] = []  # of parts
     begin = 0
-    inside = 0
     for at in range(1, STRETCH_PARTS + 1):
         if at == STRETCH_PARTS or abs(slopes[at] - slopes[begin]) > same * slopes[begin]:
             if at - begin >= LEAST_PARTS:
-                inside += at - begin
-                edges.append(int(places[at]) if at < STRETCH_PARTS else n)
+                runs.append((begin, at))
             begin = at
-    if len(edges) > MOST_STRETCHES + 1 or inside < MOSTLY * STRETCH_PARTS:
+    inside = sum(stop - first for first, stop in runs)
+    if not 2 <= len(runs) <= MOST_STRETCHES or inside < MOSTLY * STRETCH_PARTS:
         return []
-    edges[-1] = n
-    return edges
+    ends = [(int(places[first]), int(places[stop])) for first, stop in runs]
+    edges = [0]
+    for (first, stop), (after, last) in pairwise(ends):
+        slope, next_slope = (l[stop] - l[first]) / (stop - first), (l[last] - l[after]) / (last - after)
+        least, most = stop - n // STRETCH_PARTS, after + n // STRETCH_PARTS
+        meet = 0.0
+        if slope != next_slope:
+            meet = ((l[after] - next_slope * after) - (l[first] - slope * first)) / (slope - next_slope)
+        if not least <= meet <= most:  # there is a jump in between
+            meet = least + 1 + int(np.argmax(np.diff(l[least : most + 1])))
+        edges.append(int(meet))
+    return [*edges, n] if all(one < other for one, other in pairwise([*edges, n])) else []
 
 
 def nearly_a_period(u: NDArray[np.float64], quantum: float = 0.0) -> int:
