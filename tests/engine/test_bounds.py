@@ -27,7 +27,7 @@ INNER = {
     "filter_blocks", "filter_plainly", "promising_first", "halves", "difference", "fitted_slope",
     "residual_range", "seed", "below", "mark_settled", "deep_of", "rank_of", "require_ladder",
     "work_of", "join", "first_from", "windows_between", "likely_share", "promising", "threshold", "try_row",
-    "try_extremes", "scratch_for", "first_guess", "greatest_difference", "try_phases",
+    "try_extremes", "scratch_for", "first_guess", "leave_out_few", "greatest_difference", "try_phases",
     "trend_at", "narrower", "least_width",
     "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row", "evaluate_tile", "evaluate_leaf",
     "evaluate_starts", "is_narrow", "greatest_departure", "lies_below", "promising_parts", "put_lower_first",

@@ -16,6 +16,7 @@ from geodim.engine.kernels import alike, lines, straight
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.skeleton import (
+    is_noise,
     jumps_of,
     least_rise,
     nearly_a_period,
@@ -24,7 +25,7 @@ from geodim.engine.skeleton import (
     stretches_of,
     widest_between,
 )
-from geodim.engine.zones import Zones, zone_edges
+from geodim.engine.zones import Zones, in_parts, zone_edges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,6 +115,8 @@ class Straight:
         kinds, finest = kinds_of(quanta[: counts[0]], tops[inside] - floors[inside])
         by_binade = bool(np.any(kinds > finest))
         edges = zone_edges(l, n, [*jumps.tolist(), *stretches[1:-1]], by_binade)
+        if not stretches:
+            edges = in_parts(edges, u)
         starts, ends = (
             (extremes(u, kinds), extremes(-u, kinds))
             if by_binade
@@ -156,7 +159,7 @@ class Lines:
     def of(cls, l: NDArray[np.float64], n: int) -> Lines | None:
         """Prepare n ascending values; None if they are no such column."""
         edges = stretches_of(l, n)
-        if not edges:
+        if not edges or not is_noise(l, n, edges[0], edges[1]):
             return None
         return cls(edges, [Straight.of(l, n, edges, at) for at in range(len(edges) - 1)])
 

@@ -25,7 +25,7 @@ from geodim.engine.kernels import lines
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.segments import Segmented, may_be_segments
-from geodim.engine.skeleton import jumps_of, widest_between
+from geodim.engine.skeleton import is_noise, jumps_of, widest_between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,6 @@ CERTAIN_BITS = 42  # the mean width is known to 2^-42 of itself, so the dimensio
 LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings are those of normal numbers
 GRID_SPREAD = 24.0  # spacings: closer to a line than this
 MOST_POINTS = 1 << 26  # positions times half a float are exact
-NOISE_BITS = 40  # anything larger than 2^-40 of the largest value is no rounding of float64
 MOSTLY = 0.9  # of all values
 PROBES = 8  # gaps at which the exact way is tried
 TEST_LOOKS = 32  # windows that are evaluated in the time in which it tests a block and looks into it
@@ -56,12 +55,10 @@ def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
     jumps = jumps_of(l, n)
     if jumps.size == 0 or n >= MOST_POINTS:
         return False
-    magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
     first, stop = widest_between(jumps, n)
-    slope = lines.fitted_slope(l, first, stop - first)
-    noise = np.ptp(l[first:stop:BASE] - slope * np.arange(first, stop, BASE))
-    if not float(noise) > math.ldexp(magnitude, -NOISE_BITS):
+    if not is_noise(l, n, first, stop):
         return False
+    slope = lines.fitted_slope(l, first, stop - first)
     edges = [0, *jumps.tolist(), n]
     near = sum(
         last - at

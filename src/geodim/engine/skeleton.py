@@ -7,14 +7,19 @@ in docs/mathematics.md).  This holds for any m; the less noise m leaves, the sha
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.kernels import lines
+from geodim.engine.kernels.pyramid import BASE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+NOISE_BITS = 40  # anything larger than 2^-40 of the largest value is no rounding of float64
 JUMP = 16.0  # times the usual gap, or more
 TWICE, FEW = 2.0, 4  # or the fourth largest of some gaps, twice
 MOST_JUMPS = 32
@@ -82,6 +87,14 @@ def stretches_of(l: NDArray[np.float64], n: int) -> list[int]:
             meet = least + 1 + int(np.argmax(np.diff(l[least : most + 1])))
         edges.append(int(meet))
     return [*edges, n] if all(one < other for one, other in pairwise([*edges, n])) else []
+
+
+def is_noise(l: NDArray[np.float64], n: int, first: int, stop: int) -> bool:
+    """Return whether values in a stretch depart from a line by more than roundings of float64."""
+    magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
+    slope = lines.fitted_slope(l, first, stop - first)
+    noise = np.ptp(l[first:stop:BASE] - slope * np.arange(first, stop, BASE))
+    return bool(float(noise) > math.ldexp(magnitude, -NOISE_BITS))
 
 
 def nearly_a_period(u: NDArray[np.float64], quantum: float = 0.0) -> int:

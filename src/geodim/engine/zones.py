@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+PARTS = 8  # the longest zone is this part of the column, if departures wander:
+WANDERS = 1.5  # if they spread by this many times as much as in a part
 LEAST_PART = 64  # the shortest zone is this part of the column
 BENT = 4.0  # times the least spread of a zone: others may have a slope of their own
 BINADES = 8  # that are told apart; values much smaller than the largest are few
@@ -115,3 +117,16 @@ def zone_edges(l: NDArray[np.float64], n: int, jumps: Sequence[int], by_binade: 
             if at < n and all(abs(at - other) >= n // LEAST_PART for other in edges):
                 edges.add(at)
     return np.array(sorted(edges), np.int64)
+
+
+def in_parts(edges: NDArray[np.int64], u: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return edges of shorter zones, if departures wander: then those far away say little of a window."""
+    n = u.size
+    shorter = set(edges.tolist())
+    for first, stop in pairwise(edges.tolist()):
+        parts = -(-(stop - first) * PARTS // n)
+        shorter.update(first + (stop - first) * part // parts // BASE * BASE for part in range(1, parts))
+    parted = np.array(sorted(shorter), np.int64)
+    spreads = [float(np.ptp(u[first:stop])) for first, stop in pairwise(edges.tolist())]
+    part_spreads = [float(np.ptp(u[first:stop])) for first, stop in pairwise(parted.tolist())]
+    return parted if max(spreads) > WANDERS * float(np.median(part_spreads)) else edges

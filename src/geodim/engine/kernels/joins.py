@@ -232,8 +232,7 @@ def windows_between(edges, left, right, d):
 def likely_share(edges, left, right, d0, sizes):
     """Return which share of the pairs of two zones are d0 .. d0 + sizes - 1 apart, roughly.
 
-    Returns -1 if none are, and 0 if they are so few that the greatest departures of the zones say little of
-    them; and how many windows there are of each size.
+    Returns -1 if none are; and how many windows there are of each size.
     """
     if edges[right] >= edges[left + 1] + d0 + sizes - 1 or edges[right + 1] <= edges[left] + d0:
         return -1.0, 0.0
@@ -241,8 +240,6 @@ def likely_share(edges, left, right, d0, sizes):
     for eighth in range(1, 8, 2):
         number += windows_between(edges, left, right, d0 + (eighth * sizes >> 3)) / 4
     size, end_size = edges[left + 1] - edges[left], edges[right + 1] - edges[right]
-    if number < min(FEW_WINDOWS, min(size, end_size) >> FEW_SHIFT):
-        return 0.0, number
     return number * sizes / (np.float64(size) * np.float64(end_size)), number
 
 
@@ -332,6 +329,40 @@ def try_row(l, n, i, d0, sizes, best):
 
 
 @njit(nogil=True, cache=True)
+def leave_out_few(edges, pairs, shares, count, period, out, end_out, d0, sizes, unsure):
+    """Leave out pairs of zones with few windows that may be narrower than all others; return how many stay.
+
+    The greatest departures of such zones say little of these windows, and would prevent thresholds that tell
+    the others apart.  Sizes that have any are ``unsure``.
+    """
+    highest = -np.inf
+    for few in range(2):
+        kept = 0
+        for at in range(count):
+            left, right = pairs[at, 0], pairs[at, 1]
+            size, end_size = edges[left + 1] - edges[left], edges[right + 1] - edges[right]
+            top, end_top = -np.inf, -np.inf
+            for r in range(period):
+                top = max(top, out[left * period + r, 0])
+                end_top = max(end_top, end_out[right * period + r, 0])
+            high = min(top + end_top, shares[at, 2])
+            number = shares[at, 1] * size
+            if number >= min(FEW_WINDOWS, min(size, end_size) >> FEW_SHIFT):
+                highest = max(highest, high)
+            elif few == 1 and high > highest:
+                least = max(edges[right] - edges[left + 1] + 1 - d0, 0)
+                for e in range(least, min(edges[right + 1] - edges[left] - d0, sizes)):
+                    unsure[e] = True
+                continue
+            if few == 1:
+                pairs[kept, 0], pairs[kept, 1] = left, right
+                for k in range(3):
+                    shares[kept, k] = shares[at, k]
+                kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
 def scratch_for(zones, period):
     """Return the scratch that `try_extremes` takes."""
     classes = zones * period
@@ -384,11 +415,7 @@ def try_extremes(
     for left in range(kinds.size):
         for right in range(left, kinds.size):
             share, number = likely_share(edges, left, right, d0, sizes)
-            if share == 0.0:
-                least = max(edges[right] - edges[left + 1] + 1 - d0, 0)
-                for e in range(least, min(edges[right + 1] - edges[left] - d0, sizes)):
-                    unsure[e] = True
-            elif share > 0.0:
+            if share >= 0.0:
                 pairs[count, 0], pairs[count, 1] = left, right
                 shares[count, 0], shares[count, 1] = share, number / (edges[left + 1] - edges[left])
                 shares[count, 2] = np.inf
@@ -396,6 +423,7 @@ def try_extremes(
                     steepest = d0 if trends[left] > 0.0 else d0 + sizes - 1
                     shares[count, 2] = spreads[left] - trends[left] * steepest
                 count += 1
+    count = leave_out_few(edges, pairs, shares, count, period, out, end_out, d0, sizes, unsure)
     outside[:, :] = np.inf
     for kind in range(kinds.size * period):
         rows[kind] = columns[kind] = 0
