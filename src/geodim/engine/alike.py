@@ -79,6 +79,7 @@ class Straight:
     zones: Zones
     means: NDArray[np.float64]
     pattern: NDArray[np.float64]
+    state: NDArray[np.float64]  # how many windows were needed so far
     loose: float = 0.0
 
     @classmethod
@@ -126,6 +127,7 @@ class Straight:
         return cls(
             -l[n - 1 :: -1], u, least_ahead(u), slope, rest, margin, offsets, counts, tops, floors, quanta,
             beyond, starts, n - 1 - ends, zones, means, least_rise(means),
+            np.array([0.0, math.inf, math.inf]),
         )  # fmt: skip
 
     def solve(
@@ -139,7 +141,7 @@ class Straight:
             l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.pattern, self.margin,
             self.offsets, self.counts, self.tops, self.floors, self.quanta, self.beyond, self.starts,
             self.ends, zones.edges, zones.kinds, zones.trends, zones.spreads, zones.powers, self.means,
-            *zones.starts.arrays, *zones.ends.arrays, first, stop, known, skip, phi, ranges, work,
+            *zones.starts.arrays, *zones.ends.arrays, self.state, first, stop, known, skip, phi, ranges, work,
         )  # fmt: skip
         return ranges, count
 

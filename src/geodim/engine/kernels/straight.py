@@ -50,8 +50,9 @@ from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
 
 BATCH = 256  # gaps whose windows between extremes are tried together, more if there is a pattern
-OFTEN, SELDOM = 0.02, 0.005  # gaps that are left for a descent: then more or fewer windows are tried,
-HELPED = 0.7  # unless so many are left all the same
+OFTEN, SELDOM = 2.0, 0.1  # looks of descents for each window that was tried: then more or fewer are tried,
+TEST_LOOKS = 32  # a test counts as so many of them
+HELPED = 0.8  # unless they are so many all the same
 
 
 @njit(nogil=True, cache=True)
@@ -191,8 +192,8 @@ def descend_line(
 def solve_straight(
     l, mirrored, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond,
     starts, ends, edges, kinds, trends, spreads, powers, means, firsts, out, levels, places, heights,
-    end_firsts, end_out, end_levels, end_places, end_heights, d_first, d_stop, known, skip_smallest, phi,
-    ranges, work,
+    end_firsts, end_out, end_levels, end_places, end_heights, state, d_first, d_stop, known, skip_smallest,
+    phi, ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first being a multiple of BASE (or 1).
 
@@ -220,6 +221,8 @@ def solve_straight(
     means : (p,) float64, the pattern that was taken out of ``u``, by phase
     firsts, out, levels, places, heights
         The greatest departures, see `joins.build_ladder`; with ``end_``, the least, cumulative.
+    state : (3,) float64, how many windows of a size are tried at first, and at most, and how many looks
+        descents took with fewer; updated by experience, which affects nothing but the time
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -238,6 +241,7 @@ def solve_straight(
     require(pattern.size > 0, "solve_straight: pattern")
     require(edges.size == kinds.size + 1 and powers.size > 0, "solve_straight: edges")
     require(edges[0] == 0 and edges[kinds.size] == n, "solve_straight: edges")
+    require(state.size >= 3, "solve_straight: state")
     require(min(trends.size, spreads.size) >= kinds.size, "solve_straight: trends")
     for zone in range(kinds.size):
         require(0 <= kinds[zone] < powers.size, "solve_straight: kinds")
@@ -273,7 +277,7 @@ def solve_straight(
     ladder, end_ladder = (
         (firsts, out, levels, places, heights), (end_firsts, end_out, end_levels, end_places, end_heights),
     )  # fmt: skip
-    wanted, most_wanted, before_missed = WANTED, MOST_WANTED, np.inf
+    wanted, most_wanted, looks_before = max(state[0], WANTED), min(state[1], MOST_WANTED), state[2]
     head, tail = halves(slope)
     for batch in range(first_gap, last_gap, gaps):
         d_batch = batch << BASE_SHIFT
@@ -286,7 +290,8 @@ def solve_straight(
             l, mirrored, n, d_batch, sizes, period, edges, kinds, trends, spreads, ladder, end_ladder, wanted,
             below, scratch, beside, unsure, best,
         )  # fmt: skip
-        missed, looked = 0, 0
+        looked = 0
+        before_descents = TEST_LOOKS * work[TESTS] + work[WINDOWS]
         for g in range(batch, min(batch + gaps, last_gap)):
             d0 = g << BASE_SHIFT
             stop = min(d0 + BASE, d_stop)
@@ -303,8 +308,7 @@ def solve_straight(
                         outside[e, kind] = -np.inf
             left = mark_settled(found, d0, stop - d0, head, tail, rest, powers, outside, settled)
             if not unsure[d0 - d_batch]:
-                missed += 1 if left > 0 else 0
-                looked += 1
+                looked += stop - d0
             if left == 0:
                 work[CLOSED] += 1
             else:
@@ -317,12 +321,15 @@ def solve_straight(
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
             n_ranges = note_range(ranges, n_ranges, d0, stop)
-        if missed > HELPED * before_missed:  # more windows did not help: ties are not told apart by them
-            wanted, most_wanted = WANTED, WANTED
-        before_missed = np.float64(looked)
-        if missed > OFTEN * looked and wanted < most_wanted:  # a descent takes as long as many windows
-            wanted *= 2.0
-            before_missed = np.float64(missed)
-        elif missed < SELDOM * looked:
-            wanted = max(0.75 * wanted, WANTED)
+        if looked > 0:
+            share = (TEST_LOOKS * work[TESTS] + work[WINDOWS] - before_descents) / looked
+            if share > HELPED * looks_before:  # more windows did not help: ties are not told apart by them
+                wanted, most_wanted = WANTED, WANTED
+            looks_before = np.inf
+            if share > OFTEN * wanted and wanted < most_wanted:
+                wanted *= 2.0
+                looks_before = share
+            elif share < SELDOM * wanted:
+                wanted = max(0.75 * wanted, WANTED)
+    state[0], state[1], state[2] = wanted, most_wanted, looks_before
     return n_ranges
