@@ -190,6 +190,20 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "two slopes with jitter": (
         1, one(lambda rng, n: jittered(rng, n, 0.1) + 0.7 * np.maximum(np.arange(n) - n // 2, 0))
     ),
+    "three slopes with jitter": (
+        1,
+        one(
+            lambda rng, n: np.cumsum(np.repeat([1.0, 0.4, 2.5], [n // 3, n // 4, n - n // 3 - n // 4]))
+            + 0.1 * rng.normal(size=n)
+        ),
+    ),
+    "hours of a week, with jitter": (
+        1,
+        one(
+            lambda rng, n: np.cumsum(np.resize(1.0 + 3.0 * (np.arange(168) % 24 > 20), n))
+            + 0.05 * rng.normal(size=n)
+        ),
+    ),
     "two slopes, float32": (
         1, one(lambda _rng, n: thirds_32(np.arange(n) > n // 2) * np.arange(n, dtype=np.float32) / 3)
     ),

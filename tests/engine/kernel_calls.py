@@ -14,13 +14,17 @@ MODULES = [
             "cells",
             "columns",
             "counters",
+            "dense_values",
             "dominated",
             "ends",
             "gaps",
+            "joins",
+            "ladders",
             "lines",
             "mass_steps",
             "masses",
             "patterns",
+            "phases",
             "pyramid",
             "reading",
             "runs",
@@ -145,6 +149,18 @@ def begun_steps():
     return np.arange(5.0), *sums, *known, *stack, places[:4], *out, state, 100
 
 
+def ladder_of_two():
+    """Two values on one level."""
+    return (
+        np.array([[0, 2]]), np.array([[1.0, 0.0]]), np.array([1]), np.array([3, 9], np.int32), np.ones(2),
+    )  # fmt: skip
+
+
+def long_rows(phases):
+    """Departures, positions and values of three values of each phase."""
+    return np.zeros((phases, 3)), np.tile(np.array([[3, 7, 9]], np.int32), (phases, 1)), np.zeros((phases, 3))
+
+
 def calls():
     """Name, arguments that fit, and which of the arrays may be shorter.
 
@@ -210,10 +226,20 @@ def calls():
         ("take_slope_out", (np.ones(N), N), ""),
         ("block_departures", (np.ones(N), N, *blocks_of_departures()), ""),
         ("solve_straight", (grid_column(), -grid_column()[N - 1 :: -1], *np.zeros((2, N)), N, 1.0, 0.0,
-                            np.zeros(1), 1.0, *blocks_of_departures(), *np.array([[3, 9]] * 4),
-                            np.array([[0, 2, 0, 2, 0]]), np.array([0, N]), np.full((1, 1, 1), -9.0),
-                            np.array([0]), np.ones(1), 1, N, np.zeros(N), False, np.empty(N), ranges, work),
-         "pattern starts ends fewer more rectangles edges zones kinds powers ranges"),
+                            np.zeros(1), 1.0, *blocks_of_departures(), *np.array([[3, 9]] * 2),
+                            np.array([0, N]), np.array([0]), *np.ones((3, 1)), np.zeros(1), *ladder_of_two(),
+                            *ladder_of_two(), np.full(3, 99.0), 1, N, np.zeros(N), False, np.empty(N), ranges,
+                            work),
+         "pattern starts ends edges kinds powers means ranges"),
+        ("build_ladder", (np.arange(float(N)), N, np.zeros(2), np.array([0, N]), 1.0, False,
+                          np.arange(float(N)), np.empty((2, 65), np.int64), np.empty((2, 65)),
+                          np.empty(2, np.int64), np.empty(N, np.int32), np.empty(N)),
+         "means edges places heights"),
+        ("try_long_period", (N, *long_rows(2), *long_rows(4), 1, N, 0.5, np.empty(N), np.empty(2), work),
+         "u end_u"),
+        ("finish_long_period", (grid_column(), *np.zeros((2, N)), N, 1.0, 0.0, np.zeros(1), 1.0,
+                                *blocks_of_departures(), np.array([1, N]), np.ones((1, 2)),
+                                np.arange(N + 32.0), work), "pattern firsts limits.1"),
         ("build_base", (np.arange(float(N)), N, records, BLOCKS, 0.0, 200.0), ""),
         ("build_parents", (np.arange(float(N)), N, records, offsets, counts, 0.0, 200.0), ""),
         ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N)), 0), "array.0 columns"),

@@ -12,8 +12,8 @@ import geodim.engine.column as column_module
 from distributions import COLUMNS, column
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim.data.sources import as_source
-from geodim.engine.alike import Bent, Straight, extremes, largest, least_ahead
-from geodim.engine.kernels import alike, lines
+from geodim.engine.alike import Bent, Lines, Straight, extremes, largest, least_ahead
+from geodim.engine.kernels import alike, joins, lines
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.solve import compute_profile
 
@@ -191,26 +191,28 @@ def test_departures_and_what_is_left_out(name):
     means = [departures[i] - Fraction(made.u[i]) for i in range(period)]
     for i in range(n):
         assert abs(Fraction(made.u[i]) + means[i % period] - departures[i]) <= Fraction(made.margin) / 2
-    tried = np.zeros((n, n), np.bool_)
-    tried[made.starts] = tried[:, n - 1 - made.ends] = True
-    for a, b, c, d, mirrored in zones.rectangles.tolist():
-        some, others = zones.fewer[a:b], zones.more[c:d]
-        assert np.all(np.diff(some) > 0)
-        assert np.all(np.diff(others) > 0)
-        tried[np.ix_(n - 1 - others, n - 1 - some) if mirrored else np.ix_(some, others)] = True
-    left, right = np.nonzero(~tried & np.triu(np.ones((n, n), np.bool_), 1))
-    zone = np.searchsorted(zones.edges, np.arange(n), side="right") - 1
-    bound = zones.outside[(right - left) % period, zone[left], zone[right]]
-    rough = np.array([float(departure) for departure in departures])
-    for at in np.argsort(rough[right] - rough[left] - bound)[:300].tolist():
-        i, j = int(left[at]), int(right[at])
-        assert departures[j] - departures[i] >= Fraction(bound[at])
+    for i, j in np.random.default_rng(n).integers(0, n, (300, 2)).tolist():
         assert departures[j] - departures[i] >= (
             Fraction(made.pattern[(j - i) % period])
             + Fraction(made.u[j])
             - Fraction(made.u[i])
             - Fraction(made.margin)
         )
+    phi = brute_force(l, n)
+    for d0 in (32, 160, n // 2 // 32 * 32):
+        for wanted in (2.0, 24.0):
+            best, unsure = np.full(96, np.inf), np.ones(96, np.bool_)
+            outside = np.empty((period, zones.powers.size))
+            guess = joins.first_guess(zones.starts.levels.size, zones.starts.out, zones.starts.levels)
+            joins.try_extremes(
+                l, made.mirrored, n, d0, 96, period, zones.edges, zones.kinds, zones.trends,
+                zones.spreads, zones.starts.arrays, zones.ends.arrays, wanted, np.full(period, guess),
+                joins.scratch_for(zones.kinds.size, period), outside, unsure, best,
+            )  # fmt: skip
+            for d in (d0 + np.flatnonzero(~unsure & (best > phi[d0 : d0 + 96]))).tolist():
+                bound = Fraction(outside[d % period].min()) - Fraction(made.margin)
+                for i in np.flatnonzero(l[d:n] - l[: n - d] < best[d - d0]).tolist():
+                    assert departures[i + d] - departures[i] >= bound
     for power, kind in zip(zones.powers[zones.kinds].tolist(), range(zones.kinds.size), strict=True):
         if power > 0.0:
             for value in l[zones.edges[kind] : zones.edges[kind + 1]].tolist():
@@ -219,9 +221,36 @@ def test_departures_and_what_is_left_out(name):
 
 @pytest.mark.parametrize("name", REPEATED)
 def test_patterns_with_noise(name):
-    for n in (150, 1400):
+    for n in (150, 1400, 12_000):
         l = padded(np.sort(REPEATED[name](n, np.random.default_rng(n))))
         assert_same_bits(solved(Straight.of, l, n)[0], brute_force(l, n))
+
+
+SLOPES = {
+    "two": [(0.5, 1.7)],
+    "falling": [(0.3, 0.6)],
+    "three": [(0.25, 3.0), (0.6, 0.5)],
+    "with a jump": [(0.5, 1.7), (0.5, 900.0)],
+}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_a_few_lines_with_noise(name):
+    for n in (4096, 9001):
+        steps = np.ones(n)
+        for share, slope in SLOPES[name]:
+            if slope > 100.0:
+                steps[int(share * n)] = slope
+            else:
+                steps[int(share * n) :] = slope
+        for noise in (0.01, 0.3):
+            values = np.cumsum(steps) + noise * np.random.default_rng(n).normal(size=n)
+            l = padded(np.sort(values))
+            made = Lines.of(l, n)
+            assert made is not None
+            assert_same_bits(solved(lambda *_, made=made: made, l, n)[0], brute_force(l, n))
+    assert Lines.of(padded(np.sort(np.random.default_rng(1).normal(size=9000))), 9000) is None
+    assert Lines.of(padded(np.arange(3000.0)), 3000) is None
 
 
 def test_extremes():
@@ -232,7 +261,7 @@ def test_extremes():
     assert np.unique(chosen // 32).size == chosen.size
     assert all(u[at] == u[at // 32 * 32 : (at // 32 + 1) * 32].max() for at in chosen.tolist())
     assert set(kinds[chosen // 32]) == {3, 7}
-    assert largest(u, np.array([0, 640, 1280])).size == 256
+    assert largest(u, np.array([0, 640, 1280])).size == 16
     assert u[largest(u, np.array([0, 640, 1280]))].min() > np.quantile(u, 0.6)
     expected = [u[i : i + 32].min() for i in range(u.size)]
     assert_same_bits(least_ahead(u), np.array(expected))

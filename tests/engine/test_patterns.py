@@ -7,9 +7,13 @@ import pytest
 
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim.data.sources import as_source
+from geodim.engine import long_patterns
+from geodim.engine.alike import Straight
 from geodim.engine.kernels.counters import N_COUNTERS
 from geodim.engine.kernels.patterns import exact_period
+from geodim.engine.long_patterns import LongPattern
 from geodim.engine.patterns import Periodic
+from geodim.engine.skeleton import long_period
 from geodim.engine.solve import compute_profile
 
 
@@ -61,3 +65,36 @@ def test_the_whole_way_takes_a_look_at_each_size_alone(name):
     profile = compute_profile(as_source(X), n_threads=1)
     assert_same_bits(profile.phi[1:], brute_force(np.sort(values), n)[1:])
     assert profile.work[:2].sum() <= 2 * n
+
+
+def months(n):
+    return np.arange(n).astype("M8[M]").astype("M8[D]").astype(np.float64)
+
+
+@pytest.mark.parametrize("noise", [1e-6, 0.1, 0.5])
+@pytest.mark.parametrize(("period", "n"), [(100, 12_000), (240, 9000), (131, 16_500)])
+def test_long_periods_with_noise(period, n, noise, monkeypatch):
+    monkeypatch.setattr(long_patterns, "FEW", 64)
+    rng = np.random.default_rng(period)
+    steps = 1.0 + 3.0 * (rng.random(period) < 0.2)
+    values = np.resize(steps, n).cumsum() + noise * rng.normal(size=n)
+    l = padded(np.sort(values))
+    line = Straight.of(l, n)
+    made = LongPattern.of(l, n, line)
+    assert made is not None
+    assert long_period(line.u + np.resize(line.means, n)) % period == 0
+    phi = np.zeros(n)
+    ranges, count = made.solve(l, n, 1, n, np.zeros(n), False, phi, np.zeros(N_COUNTERS, np.int64))
+    assert ranges[:count].tolist() == [[1, n]]
+    assert_same_bits(phi, brute_force(l, n))
+
+
+def test_noise_has_no_long_period():
+    rng = np.random.default_rng(5)
+    for n, noise in ((12_000, 0.3), (12_000, 3.0), (500, 0.3)):
+        l = padded(np.sort(np.arange(n) + noise * rng.normal(size=n)))
+        assert LongPattern.of(l, n, Straight.of(l, n)) is None
+    n = 160_000
+    u = months(n) + 0.1 * rng.normal(size=n)
+    u -= np.linspace(u[0], u[-1], n)
+    assert long_period(u) == 4800

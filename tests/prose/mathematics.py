@@ -10,9 +10,9 @@ import numpy as np
 from geodim import paper
 from geodim.engine.column import MOST_LOOKS
 from geodim.engine.hard import GRID_SPREAD
+from geodim.engine.kernels.joins import WANTED
 from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.steps import SMALLEST
-from geodim.engine.zones import RUNGS
 
 if TYPE_CHECKING:
     from prose.pages import Page
@@ -34,9 +34,7 @@ def check(page: Page) -> None:
     page.says("within {} spacings of a line", f"{GRID_SPREAD:.0f}")
     page.says("has looked {} times for each of the lengths", f"{MOST_LOOKS:,}")
     page.says("is solved {} lengths at a time instead", BASE)
-    page.says("With {} √n, {} √n and {} √n values", *(f"{times:g}" for times in RUNGS))
-    page.says("up to {} windows at every length", f"{RUNGS[1] ** 2:.0f}")
-    assert all(one * other == RUNGS[1] ** 2 for one, other in zip(RUNGS, RUNGS[::-1], strict=True))
+    page.says("the levels predict about {} windows of each length", f"{WANTED:.0f}")
     page.allows("a rule of 400 years", "the calendar")
 
 

@@ -13,26 +13,34 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from geodim.engine.kernels import alike, lines, straight
+from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.skeleton import (
+    is_noise,
     jumps_of,
     least_rise,
     nearly_a_period,
     phase_means,
     phase_slope,
+    stretches_of,
     widest_between,
 )
-from geodim.engine.zones import Zones, zone_edges
+from geodim.engine.zones import Zones, in_parts, zone_edges
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
-EXTREMES = 256  # starts, and as many ends, that are tried first
+EXTREMES = 256  # starts, and as many ends, that are tried first,
+NOISE_EXTREMES = 16  # or fewer, if noise decides
 LEAST = 16  # at least this many extremes for each quantum that occurs
 FINE = 6  # quanta below 2^-6 of the residuals are ignored
 PARTS = 8  # of the column, each with its share of extremes: large windows have few positions
+MANY, TEST_LOOKS = 4096, 32  # looks for each size; a test counts as so many
+TRIED = 257  # windows of a size, to find about where the narrowest is
+CHUNK = 1 << 13  # sizes for which one line is chosen
 ASTRAY = 4.0  # blocks whose residuals exceed the median this many times follow no line
 
 
@@ -69,16 +77,22 @@ class Straight:
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     zones: Zones
+    means: NDArray[np.float64]
     pattern: NDArray[np.float64]
+    state: NDArray[np.float64]  # how many windows were needed so far
     loose: float = 0.0
 
     @classmethod
-    def of(cls, l: NDArray[np.float64], n: int) -> Straight:
-        """Prepare n ascending values."""
+    def of(cls, l: NDArray[np.float64], n: int, stretches: Sequence[int] = (), at: int = 0) -> Straight:
+        """Prepare n ascending values.
+
+        The line is the one around the values between jumps; or, if there are ``stretches`` that have lines of
+        their own, which begin and end at these places, the one around the stretch number ``at``.
+        """
         offsets, counts = levels(n)
         total = int(counts.sum())
         jumps = jumps_of(l, n)
-        first, stop = widest_between(jumps, n)
+        first, stop = stretches[at : at + 2] if stretches else widest_between(jumps, n)
         slope = lines.fitted_slope(l, first, stop - first)
         u, tops, floors = np.empty(n), np.empty(total), np.empty(total)
         quanta, beyond = np.empty(total, np.int32), np.empty(total, np.int32)
@@ -98,18 +112,22 @@ class Straight:
         straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
         span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
         margin = 2.0**-48 * (widest + float(np.abs(means).max()) + 2.0**-25 * (span + slope * n))
-        kinds, finest = kinds_of(quanta[: counts[0]], tops[: counts[0]] - floors[: counts[0]])
+        inside = slice(first // BASE, max(stop // BASE, first // BASE + 1))
+        kinds, finest = kinds_of(quanta[: counts[0]], tops[inside] - floors[inside])
         by_binade = bool(np.any(kinds > finest))
-        edges = zone_edges(l, n, jumps, by_binade)
+        edges = zone_edges(l, n, [*jumps.tolist(), *stretches[1:-1]], by_binade)
+        if not stretches:
+            edges = in_parts(edges, u)
         starts, ends = (
             (extremes(u, kinds), extremes(-u, kinds))
             if by_binade
             else (largest(u, edges), largest(-u, edges))
         )
-        zones = Zones.of(n, edges, u, means, kinds, finest, starts, ends, margin)
+        zones = Zones.of(l, n, edges, u, means, kinds, finest)
         return cls(
             -l[n - 1 :: -1], u, least_ahead(u), slope, rest, margin, offsets, counts, tops, floors, quanta,
-            beyond, starts, n - 1 - ends, zones, least_rise(means),
+            beyond, starts, n - 1 - ends, zones, means, least_rise(means),
+            np.array([0.0, math.inf, math.inf]),
         )  # fmt: skip
 
     def solve(
@@ -122,10 +140,70 @@ class Straight:
         count = straight.solve_straight(
             l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.pattern, self.margin,
             self.offsets, self.counts, self.tops, self.floors, self.quanta, self.beyond, self.starts,
-            self.ends, zones.fewer, zones.more, zones.rectangles, zones.edges, zones.outside, zones.kinds,
-            zones.powers, first, stop, known, skip, phi, ranges, work,
+            self.ends, zones.edges, zones.kinds, zones.trends, zones.spreads, zones.powers, self.means,
+            *zones.starts.arrays, *zones.ends.arrays, self.state, first, stop, known, skip, phi, ranges, work,
         )  # fmt: skip
         return ranges, count
+
+
+@dataclass(frozen=True)
+class Lines:
+    """An alike column of a few stretches, each of which stays close to a line of its own.
+
+    Departures from any of these lines will do; which of them bounds most windows depends on the size.
+    """
+
+    edges: list[int]
+    lines: list[Straight]
+    loose: float = 0.0
+
+    @classmethod
+    def of(cls, l: NDArray[np.float64], n: int) -> Lines | None:
+        """Prepare n ascending values; None if they are no such column."""
+        edges = stretches_of(l, n)
+        if not edges or not is_noise(l, n, edges[0], edges[1]):
+            return None
+        return cls(edges, [Straight.of(l, n, edges, at) for at in range(len(edges) - 1)])
+
+    def solve(
+        self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
+        phi: NDArray[np.float64], work: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
+        """Solve the sizes d in [first, stop); return the ranges that were filled, and their number."""
+        found: list[list[int]] = []
+        usual = 0.0  # looks for each size
+        for begin in range(first // BASE * BASE, stop, CHUNK):
+            end = min(begin + CHUNK, stop)
+            middle = max((begin + end) // 2 // BASE * BASE, BASE)
+            best = self.likely(l, n, middle)
+            if usual > MANY and middle < end:  # perhaps another line says more
+                tried = np.zeros((len(self.lines), N_COUNTERS), np.int64)
+                for line, looks in zip(self.lines, tried, strict=True):
+                    line.solve(l, n, middle, min(middle + BASE, end), known, skip, phi, looks)
+                best = int(np.argmin(tried[:, WINDOWS] + TEST_LOOKS * tried[:, TESTS]))
+                work += tried.sum(axis=0)
+            before = int(work[WINDOWS] + TEST_LOOKS * work[TESTS])
+            ranges, count = self.lines[best].solve(l, n, max(begin, first), end, known, skip, phi, work)
+            usual = (int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) - before) / (end - begin)
+            found += ranges[:count].tolist()
+        together = found[:1]
+        for begin, end in found[1:]:
+            if begin == together[-1][1]:
+                together[-1][1] = end
+            else:
+                together.append([begin, end])
+        return np.array(together, np.int64).reshape(-1, 2), len(together)
+
+    def likely(self, l: NDArray[np.float64], n: int, d: int) -> int:
+        """Return the number of the line that probably bounds most windows of size d.
+
+        It is the line at one end of the narrowest window, or, if the column begins or ends there, at the
+        other one, since from there all windows widen.
+        """
+        starts = np.unique(np.linspace(0, n - 1 - d, TRIED).astype(np.intp))
+        start = int(starts[np.argmin(l[starts + d] - l[starts])])
+        end = start + d if start == 0 and start + d < n - 1 else start
+        return int(np.searchsorted(self.edges, end, side="right")) - 1
 
 
 @dataclass(frozen=True)
@@ -229,6 +307,6 @@ def largest(u: NDArray[np.float64], edges: NDArray[np.int64]) -> NDArray[np.int6
     """Return the positions of the largest values, in every zone in proportion to its length."""
     chosen = []
     for first, stop in pairwise(edges.tolist()):
-        most = max(min(EXTREMES, u.size // 4) * (stop - first) // u.size, 1)
+        most = max(min(NOISE_EXTREMES, u.size // 4) * (stop - first) // u.size, 1)
         chosen.append(first + np.argpartition(u[first:stop], stop - first - most)[stop - first - most :])
     return np.sort(np.concatenate(chosen)).astype(np.int64)

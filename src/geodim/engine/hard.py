@@ -25,7 +25,7 @@ from geodim.engine.kernels import lines
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.segments import Segmented, may_be_segments
-from geodim.engine.skeleton import jumps_of, widest_between
+from geodim.engine.skeleton import is_noise, jumps_of, widest_between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,6 @@ CERTAIN_BITS = 42  # the mean width is known to 2^-42 of itself, so the dimensio
 LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings are those of normal numbers
 GRID_SPREAD = 24.0  # spacings: closer to a line than this
 MOST_POINTS = 1 << 26  # positions times half a float are exact
-NOISE_BITS = 40  # anything larger than 2^-40 of the largest value is no rounding of float64
 MOSTLY = 0.9  # of all values
 PROBES = 8  # gaps at which the exact way is tried
 TEST_LOOKS = 32  # windows that are evaluated in the time in which it tests a block and looks into it
@@ -56,12 +55,10 @@ def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
     jumps = jumps_of(l, n)
     if jumps.size == 0 or n >= MOST_POINTS:
         return False
-    magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
     first, stop = widest_between(jumps, n)
-    slope = lines.fitted_slope(l, first, stop - first)
-    noise = np.ptp(l[first:stop:BASE] - slope * np.arange(first, stop, BASE))
-    if not float(noise) > math.ldexp(magnitude, -NOISE_BITS):
+    if not is_noise(l, n, first, stop):
         return False
+    slope = lines.fitted_slope(l, first, stop - first)
     edges = [0, *jumps.tolist(), n]
     near = sum(
         last - at
@@ -83,11 +80,20 @@ def margin(l: NDArray[np.float64], n: int) -> float:
 
 def is_dear(l: NDArray[np.float64], n: int, way: Alike) -> bool:
     """Return whether the exact method examines too many windows, tried at some sizes all over the column."""
+    return looks_of(l, n, way) > DEAR
+
+
+def looks_of(l: NDArray[np.float64], n: int, way: Alike, *, smallest: bool = True) -> float:
+    """Return how many windows a method examines for each size, or the time of so many, at some sizes.
+
+    These are all over the column, with the ``smallest`` or without.
+    """
     nothing, phi, work = np.zeros(n), np.empty(n), np.zeros(N_COUNTERS, np.int64)
     gaps = np.unique(np.linspace(1, (n - 1) // BASE, PROBES + 1)[:-1].astype(int))
+    gaps = gaps if smallest else gaps[1:]
     for gap in gaps.tolist():
         way.solve(l, n, gap * BASE, gap * BASE + BASE, nothing, False, phi, work)
-    return int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) > DEAR * BASE * gaps.size
+    return int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) / (BASE * gaps.size)
 
 
 def relaxed(l: NDArray[np.float64], n: int) -> Segmented | None:

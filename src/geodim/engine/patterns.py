@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.alike import Bent, Straight
-from geodim.engine.hard import is_dear, is_straight_but_for_jumps, relaxed
+from geodim.engine.alike import Bent, Lines, Straight
+from geodim.engine.hard import DEAR, MOST_POINTS, is_dear, is_straight_but_for_jumps, looks_of, relaxed
 from geodim.engine.kernels import patterns
 from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.long_patterns import LongPattern
 from geodim.engine.segments import Segmented, may_be_segments
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool
     found: Alike | None = repeating(l, n) if exact else None
     if found is None:
         line = Straight.of(l, n)
+        found = LongPattern.of(l, n, line)
+    if found is None:
         found = (relaxed(l, n) if may_relax and is_dear(l, n, line) else None) or line
     return found
 
@@ -80,7 +83,19 @@ def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool
     found = repeating(l, n) if exact else None
     if found is None and is_straight_but_for_jumps(l, n):
         found = Straight.of(l, n)
-    return found or Bent.of(l, n)
+    return found or lines_or_bent(l, n)
+
+
+def lines_or_bent(l: NDArray[np.float64], n: int) -> Alike:
+    """Choose what examines fewer windows."""
+    lined = Lines.of(l, n) if n < MOST_POINTS else None
+    if lined is None:
+        return Bent.of(l, n)
+    looks = looks_of(l, n, lined, smallest=False)
+    if looks <= DEAR:
+        return lined
+    bent = Bent.of(l, n)
+    return lined if looks <= looks_of(l, n, bent, smallest=False) else bent
 
 
 def repeating(l: NDArray[np.float64], n: int) -> Alike | None:

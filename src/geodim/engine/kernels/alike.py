@@ -65,29 +65,6 @@ def seed(l, n, d0, sizes, positions, best):
                 best[e] = min(best[e], width)
 
 
-@njit(nogil=True, cache=True)
-def seed_pairs(d0, sizes, firsts, lasts, left, right, cursors, best):
-    """Do the same as `seed` for all windows from one of ``firsts`` to one of ``lasts``, both ascending.
-
-    Both are positions.  Returns the number of windows.  ``left`` and ``right`` hold the values there, which
-    lie all over the column; ``cursors`` are (firsts,) int64: for each start, the first of ``lasts`` that is
-    at least d0 away.
-    """
-    count = 0
-    for at in range(firsts.size):
-        value = left[at]
-        first = firsts[at] + d0
-        k = cursors[at]
-        while k < lasts.size and lasts[k] < first + sizes:
-            width = right[k] - value
-            e = lasts[k] - first
-            best[e] = min(best[e], width)
-            k += 1
-        count += k - cursors[at]
-        cursors[at] = k
-    return count
-
-
 @njit(nogil=True, cache=True, inline="always")
 def below(width, quantum):
     """Return the largest width that rounds to less than ``width``, as a float and what to subtract from it.

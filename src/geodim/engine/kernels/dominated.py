@@ -14,23 +14,26 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.dense_values import (
+    CHUNK,
+    LANES,
+    first_above,
+    first_at_least,
+    gather_between,
+    put_in_order,
+    settle_by_values,
+)
 from geodim.engine.kernels.lanes import element, put
-from geodim.engine.kernels.pyramid import BASE
-from geodim.engine.kernels.tiles import PADDING, evaluate_tile
+from geodim.engine.kernels.tiles import PADDING
 
-LANES = 64  # independent minima, so that loops are vectorised without reassociation
 NEARBY = 32  # this many starts on either side of the last window that held enough points are tried first
-CHUNK = 1024
 FINEST = 8  # windows of fewer cells are too coarse, and values are examined instead
 MOST_ROUNDS = 512
-STARTS = 256  # of windows, between checks of whether they suffice
-AT_ONCE = 4  # one pass for all of the smallest sizes takes a quarter of the time of one pass for each
 LOOKS = 64  # windows of values examined per point of the column before giving up
 DENSE = 8  # at first, only the densest 1 / DENSE of the values are examined, and
 FEW = 1 << 14  # no more than this unless cells leave larger windows open;
 MORE = 3  # next, this many times as many
 TINY = 64  # points; ties may settle windows of up to this many
-SHORT_RUN = 32  # up to this many values of one cell are sorted by insertion
 EVEN_FROM, EVEN = 1 << 14, 60.0  # points from which on a column may be hard; see `_is_even`
 SMALLEST_CELL, LARGEST_CELL = 2.0**-900, 2.0**900
 
@@ -145,11 +148,11 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
             wanted = n
         held = before[start + width] - before[start]
         low, high = (first + start) * cell, (first + start + width) * cell
-        if held < left or _gather(column, low, high, held, gathered) != held:
+        if held < left or gather_between(column, low, high, held, gathered) != held:
             return False
-        _order(gathered, held, low, high - low, starts, ordered)
+        put_in_order(gathered, held, low, high - low, starts, ordered)
         ordered[held : held + PADDING] = np.inf
-        left, more = _settle_by_values(ordered, held, bar, by, index, left, LOOKS * n - looks)
+        left, more = settle_by_values(ordered, held, bar, by, index, left, LOOKS * n - looks)
         looks += more
         if left >= 2 and (held == n or wanted == n or looks >= LOOKS * n):
             return False
@@ -255,29 +258,6 @@ def _window_near(before, cells, width, points, centre):
 
 
 @njit(nogil=True, cache=True)
-def _first_at_least(bar, stop, width):
-    """Return the first d with bar[d] >= width, or ``stop`` if there is none below; searched downwards."""
-    high, step = stop, 1
-    while high - step >= 0 and bar[high - step] >= width:
-        high -= step
-        step *= 2
-    low = max(high - step + 1, 0)
-    while low < high:
-        middle = (low + high) >> 1
-        if bar[middle] >= width:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@njit(nogil=True, cache=True)
-def _first_above(bar, stop, width):
-    """Return the first d with bar[d] > width, or ``stop`` if there is none below."""
-    return _first_at_least(bar, stop, np.nextafter(width, np.inf))
-
-
-@njit(nogil=True, cache=True)
 def _settle_by_cells(before, cells, cell, span, bar, n):
     """Settle sizes from the largest down, as far as cells allow; return K and the last window used.
 
@@ -285,7 +265,7 @@ def _settle_by_cells(before, cells, cell, span, bar, n):
     bar[d], hold K points, phi lies strictly below the bar from d + 1 to K.  Windows somewhat narrower than
     needed are tried first, since they settle more at once; how much narrower is adapted on the way.
     """
-    left = _first_above(bar, n, span)  # no window is wider than all points together
+    left = first_above(bar, n, span)  # no window is wider than all points together
     start, width, shift = 0, cells, 3
     for _ in range(MOST_ROUNDS):
         if left < 2:
@@ -308,7 +288,7 @@ def _settle_by_cells(before, cells, cell, span, bar, n):
                 break
             found = _start_of(before, 0, stop, widest, most)
         start, width = found, narrower
-        left = _first_at_least(bar, left, narrower * cell)
+        left = first_at_least(bar, left, narrower * cell)
     return left, start, width
 
 
@@ -320,151 +300,3 @@ def _widen(before, cells, start, width, points):
         more = max((stop - start) >> 3, 1)
         start, stop = max(start - more, 0), min(stop + more, cells)
     return start, stop - start
-
-
-@njit(nogil=True, cache=True)
-def _gather(column, low, high, held, gathered):
-    """Copy the values in [low, high), at most ``held`` of them; return how many there are.
-
-    Which values these are is hard to predict, so each is written, and the next one overwrites the others.
-    """
-    inside = np.empty(CHUNK, np.uint8)
-    count = np.int64(0)
-    i = 0
-    while i + CHUNK <= column.size and count + CHUNK <= gathered.size:  # room for them, whatever was counted
-        some = column[i : i + CHUNK]
-        for at in range(CHUNK):  # vectorised
-            x = np.float64(some[at])
-            inside[at] = np.uint8((low <= x) & (x < high))
-        for at in range(CHUNK):
-            put(gathered, count, np.float64(element(column, i + at)))
-            count += np.int64(element(inside, at))
-        i += CHUNK
-    for at in range(i, column.size):
-        x = np.float64(column[at])
-        if count < held:
-            gathered[count] = x
-        count += 1 if low <= x < high else 0
-    return count
-
-
-@njit(nogil=True, cache=True)
-def _order(gathered, held, low, width, starts, ordered):
-    """Sort values of [low, low + width): deal them out to two cells per value, then sort within cells.
-
-    Positions come from one multiplication, which keeps the order: despite rounding, a cell is one run.
-    """
-    cells = 2 * held
-    per_cell = cells / width
-    starts[: cells + 2] = 0
-    for i in range(held):
-        at = min(max(np.int64((element(gathered, i) - low) * per_cell), 0), cells - 1) + 2
-        put(starts, at, element(starts, at) + np.int32(1))
-    longest = np.int32(0)
-    for c in range(cells):
-        count = element(starts, c + 1)
-        longest = max(longest, count)
-        put(starts, c + 1, count + element(starts, c))
-    longest = max(longest, element(starts, cells + 1))
-    # Now starts[c + 1] is where cell c begins, and after the next loop where it stops.
-    for i in range(held):
-        x = element(gathered, i)
-        at = min(max(np.int64((x - low) * per_cell), 0), cells - 1) + 1
-        place = element(starts, at)
-        put(ordered, np.int64(place), x)
-        put(starts, at, place + np.int32(1))
-    if longest <= SHORT_RUN:  # nearly every value is in its place, so that cells need not be told apart
-        _insert(ordered, np.int64(0), np.int64(held))
-        return
-    for c in range(cells):
-        begin, stop = np.int64(starts[c]), np.int64(starts[c + 1])
-        if stop - begin > SHORT_RUN:
-            ordered[begin:stop].sort()
-        else:
-            _insert(ordered, begin, stop)
-
-
-@njit(nogil=True, cache=True, counts_references=False)
-def _insert(ordered, begin, stop):
-    """Sort ``ordered[begin:stop]`` by insertion."""
-    for i in range(begin + 1, stop):
-        x = element(ordered, i)
-        at = i - 1
-        while at >= begin and element(ordered, at) > x:
-            put(ordered, at + 1, element(ordered, at))
-            at -= 1
-        put(ordered, at + 1, x)
-
-
-@njit(nogil=True, cache=True)
-def _narrowest(ordered, held, points, best):
-    """Return the narrowest width of ``points`` ascending values; ``best`` is (LANES,) scratch."""
-    best[:] = np.inf
-    count = held - points + 1
-    low, high = ordered[:count], ordered[points - 1 : held]
-    whole = count // LANES * LANES
-    for first in range(0, whole, LANES):
-        some, others = low[first : first + LANES], high[first : first + LANES]
-        for i in range(LANES):
-            width = others[i] - some[i]
-            best[i] = min(best[i], width)
-    narrowest = np.inf
-    for i in range(LANES):
-        narrowest = min(narrowest, best[i])
-    for i in range(whole, count):
-        narrowest = min(narrowest, high[i] - low[i])
-    return narrowest
-
-
-@njit(nogil=True, cache=True)
-def _smallest_windows(ordered, held, bar, left, best):
-    """Write to ``best`` the narrowest windows of all sizes d < ``left``, or any that lie below the bar.
-
-    ``left`` is at most BASE.  Returns the number of starts examined.
-    """
-    best[:BASE] = np.inf
-    start = np.int64(0)
-    undecided = True
-    while start < held and undecided:
-        stop = min(start + STARTS, np.int64(held))
-        evaluate_tile(ordered, start, stop, np.int64(0), best[:BASE])
-        undecided = False
-        for d in range(1, left):
-            undecided = undecided or (best[d] >= bar[d] and best[d] > 0.0)
-        start = stop
-    return start
-
-
-@njit(nogil=True, cache=True)
-def _settle_by_values(ordered, held, bar, by, index, left, budget):
-    """Settle sizes from ``left`` down, by windows of some of the values; return K and the windows examined.
-
-    Windows of some of the points are windows of the column.  A tie with the bar settles a size as well if a
-    lower column reached it: wherever it is still a tie in the end, that column attains Phi(k) too.
-    ``ordered`` is padded with infinity.
-    """
-    looks = 0
-    best = np.empty(LANES)
-    smallest = False  # whether ``best`` holds the narrowest windows of all sizes d < BASE
-    while 2 <= left <= held and looks < budget:
-        if smallest:
-            width = best[left - 1]
-        elif left <= BASE:  # one pass for all of them
-            smallest = True
-            looks += _smallest_windows(ordered, held, bar, left, best) * BASE // AT_ONCE
-            width = best[left - 1]
-        else:
-            width = _narrowest(ordered, held, left, best)
-            looks += held
-        if width == 0.0:  # a width of 0 attains nothing
-            return 0, looks
-        if width < bar[left - 1]:
-            left = _first_above(bar, left, width)
-        elif width == bar[left - 1] and by.size > 0:
-            tied = _first_at_least(bar, left, width)
-            if not 0 <= by[tied] < index:
-                return left, looks
-            left = tied
-        else:
-            return left, looks
-    return left, looks

@@ -125,7 +125,7 @@ def filter_blocks(
     ``records`` and ``start`` are as in `starting_trend`.
     """
     v = np.inf
-    owner = -1
+    owner = np.int64(-1)
     place = start
     size = 1 << shift
     blocks = ((n + size - 1) >> shift) - g

@@ -27,7 +27,6 @@ from geodim.engine.kernels.alike import (
     mark_settled,
     narrower,
     seed,
-    seed_pairs,
 )
 from geodim.engine.kernels.counters import (
     CLOSED,
@@ -38,12 +37,22 @@ from geodim.engine.kernels.counters import (
     WINDOWS,
     note_range,
 )
+from geodim.engine.kernels.joins import (
+    MOST_WANTED,
+    WANTED,
+    first_guess,
+    scratch_for,
+    try_extremes,
+)
+from geodim.engine.kernels.ladders import require_ladder
 from geodim.engine.kernels.lines import FAN_SHIFT, NO_BIT, halves, require_lines
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
 
-BATCH = 128  # gaps whose windows between extremes are tried together, since extremes lie all over the memory
-RECTANGLE = 5  # numbers of starts and ends between which all windows are tried
+BATCH = 256  # gaps whose windows between extremes are tried together, more if there is a pattern
+OFTEN, SELDOM = 2.0, 0.1  # looks of descents for each window that was tried: then more or fewer are tried,
+TEST_LOOKS = 32  # a test counts as so many of them
+HELPED = 0.8  # unless they are so many all the same
 
 
 @njit(nogil=True, cache=True)
@@ -111,32 +120,6 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
             if at + 1 < here + counts[level]:
                 floors[at] = min(floors[at], floors[at + 1])
                 beyond[at] = min(quanta[at], quanta[at + 1])
-
-
-@njit(nogil=True, cache=True)
-def least_outside(edges, zones, kinds, d0, sizes, outside):
-    """Write how much wider than the slope times their size all untried windows are.
-
-    Parameters
-    ----------
-    edges : (zones + 1,) int64, positions
-    zones : (p, zones, zones) float64, that by d mod p for windows from one zone to another
-    kinds : (zones,) int64, the quantum of each zone, the finest first
-    d0, sizes : int, the sizes d0 .. d0 + sizes - 1
-    outside : (sizes or more, quanta) float64, by the quantum of windows, written; infinite if there is none
-    """
-    outside[:] = np.inf
-    period = zones.shape[0]
-    right = 0
-    for left in range(kinds.size):
-        while right < kinds.size and edges[right + 1] <= edges[left] + d0:
-            right += 1
-        at = right
-        while at < kinds.size and edges[at] < edges[left + 1] + d0 + sizes - 1:
-            kind = min(kinds[left], kinds[at])
-            for e in range(sizes):
-                outside[e, kind] = min(outside[e, kind], zones[(d0 + e) % period, left, at])
-            at += 1
 
 
 @njit(nogil=True, cache=True)
@@ -208,7 +191,8 @@ def descend_line(
 @njit(nogil=True, cache=True)
 def solve_straight(
     l, mirrored, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond,
-    starts, ends, fewer, more, rectangles, edges, zones, kinds, powers, d_first, d_stop, known, skip_smallest,
+    starts, ends, edges, kinds, trends, spreads, powers, means, firsts, out, levels, places, heights,
+    end_firsts, end_out, end_levels, end_places, end_heights, state, d_first, d_stop, known, skip_smallest,
     phi, ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first being a multiple of BASE (or 1).
@@ -230,13 +214,15 @@ def solve_straight(
         As `block_departures` fills them.
     starts, ends : (m,) int64, positions: windows of all sizes that start or end there are tried; ends are
         counted from the last value
-    fewer, more, rectangles
-        Positions from which and to which all windows are tried, too: fewer[a:b] and more[c:d] for every row
-        (a, b, c, d, mirrored) of (m, RECTANGLE) int64, each ascending.  If mirrored, positions are those in
-        the mirrored column.
-    edges, zones, kinds
-        What is left out, see `least_outside`.
+    edges : (zones + 1,) int64, positions where zones begin and end, from 0 to n
+    kinds : (zones,) int64, the quantum of each zone, the finest first
+    trends, spreads : (zones,) float64, the slope of departures in a zone, and how far they spread around it
     powers : (quanta,) float64, the quanta, rising; 0 is none
+    means : (p,) float64, the pattern that was taken out of ``u``, by phase
+    firsts, out, levels, places, heights
+        The greatest departures, see `ladders.build_ladder`; with ``end_``, the least, cumulative.
+    state : (3,) float64, how many windows of a size are tried at first, and at most, and how many looks
+        descents took with fewer; updated by experience, which affects nothing but the time
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -254,14 +240,17 @@ def solve_straight(
     require(work.size >= N_COUNTERS, "solve_straight: work")
     require(pattern.size > 0, "solve_straight: pattern")
     require(edges.size == kinds.size + 1 and powers.size > 0, "solve_straight: edges")
-    require(zones.shape[0] > 0 and min(zones.shape[1:]) >= kinds.size, "solve_straight: zones")
-    require(rectangles.shape[1] >= RECTANGLE, "solve_straight: rectangles")
+    require(edges[0] == 0 and edges[kinds.size] == n, "solve_straight: edges")
+    require(state.size >= 3, "solve_straight: state")
+    require(min(trends.size, spreads.size) >= kinds.size, "solve_straight: trends")
     for zone in range(kinds.size):
         require(0 <= kinds[zone] < powers.size, "solve_straight: kinds")
-    for row in range(rectangles.shape[0]):
-        for at, size in ((0, fewer.size), (2, more.size)):
-            require(0 <= rectangles[row, at] <= rectangles[row, at + 1] <= size, "solve_straight: rectangles")
-    for positions in (starts, ends, fewer, more):
+        require(edges[zone] < edges[zone + 1], "solve_straight: edges")
+    classes = kinds.size * means.size
+    require(means.size == pattern.size, "solve_straight: means")
+    require_ladder(n, classes, firsts, out, levels, places, heights)
+    require_ladder(n, classes, end_firsts, end_out, end_levels, end_places, end_heights)
+    for positions in (starts, ends):
         for at in range(positions.size):
             require(0 <= positions[at] < n, "solve_straight: a position")
     top = 0
@@ -269,7 +258,8 @@ def solve_straight(
         top += 1
     stack = np.empty(counts[top] + (counts.size << FAN_SHIFT) + 1, np.int64)
     bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
-    best, outside = np.empty(BATCH * BASE), np.empty((BASE, powers.size))
+    gaps = BATCH * min(max(means.size >> 2, 1), 4)
+    best, outside = np.empty(gaps * BASE), np.empty((BASE, powers.size))
     n_ranges = np.int64(0)
     first_gap, last_gap = d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1
     if first_gap == 0:
@@ -280,37 +270,29 @@ def solve_straight(
             )
             work[WINDOWS] += looked_at * (stop - 1)
         first_gap = 1
-    reached = np.zeros(rectangles.shape[0] + 1, np.int64)
-    for row in range(rectangles.shape[0]):
-        reached[row + 1] = reached[row] + rectangles[row, 1] - rectangles[row, 0]
-    cursors, left, right = np.empty(reached[-1], np.int64), np.empty(fewer.size), np.empty(more.size)
-    for row in range(rectangles.shape[0]):
-        a, b, c, d, is_mirrored = rectangles[row]
-        place = c
-        for at in range(a, b):  # both ascend, so each search goes on where the one before ended
-            while place < d and more[place] < fewer[at] + (first_gap << BASE_SHIFT):
-                place += 1
-            cursors[reached[row] + at - a] = place - c
-        values = mirrored if is_mirrored else l
-        for at in range(a, b):
-            left[at] = values[fewer[at]]
-        for at in range(c, d):
-            right[at] = values[more[at]]
+    period = means.size
+    below = np.full(period, first_guess(classes, out, levels))
+    beside, unsure = np.empty((period, powers.size)), np.empty(gaps * BASE, np.bool_)
+    scratch = scratch_for(kinds.size, period)
+    ladder, end_ladder = (
+        (firsts, out, levels, places, heights), (end_firsts, end_out, end_levels, end_places, end_heights),
+    )  # fmt: skip
+    wanted, most_wanted, looks_before = max(state[0], WANTED), min(state[1], MOST_WANTED), state[2]
     head, tail = halves(slope)
-    for batch in range(first_gap, last_gap, BATCH):
+    for batch in range(first_gap, last_gap, gaps):
         d_batch = batch << BASE_SHIFT
-        sizes = min(BATCH << BASE_SHIFT, d_stop - d_batch)
+        sizes = min(gaps << BASE_SHIFT, d_stop - d_batch)
         best[:] = np.inf
         seed(l, n, d_batch, sizes, starts, best)
         seed(mirrored, n, d_batch, sizes, ends, best)
         work[WINDOWS] += (starts.size + ends.size) * sizes
-        for row in range(rectangles.shape[0]):
-            a, b, c, d, _ = rectangles[row]
-            work[WINDOWS] += seed_pairs(
-                d_batch, sizes, fewer[a:b], more[c:d], left[a:b], right[c:d],
-                cursors[reached[row] : reached[row + 1]], best,
-            )  # fmt: skip
-        for g in range(batch, min(batch + BATCH, last_gap)):
+        work[WINDOWS] += try_extremes(
+            l, mirrored, n, d_batch, sizes, period, edges, kinds, trends, spreads, ladder, end_ladder, wanted,
+            below, scratch, beside, unsure, best,
+        )  # fmt: skip
+        looked = 0
+        before_descents = TEST_LOOKS * work[TESTS] + work[WINDOWS]
+        for g in range(batch, min(batch + gaps, last_gap)):
             d0 = g << BASE_SHIFT
             stop = min(d0 + BASE, d_stop)
             found = best[d0 - d_batch : d0 - d_batch + BASE]
@@ -319,8 +301,15 @@ def solve_straight(
                 continue
             if found[0] == np.inf:  # no extreme is that far from the ends of the column
                 evaluate_row(l, np.int64(0), d0, found)
-            least_outside(edges, zones, kinds, d0, stop - d0, outside)
-            if mark_settled(found, d0, stop - d0, head, tail, rest, powers, outside, settled) == 0:
+            for e in range(stop - d0):
+                for kind in range(powers.size):
+                    outside[e, kind] = beside[(d0 + e) % period, kind] - margin
+                    if unsure[d0 - d_batch + e]:
+                        outside[e, kind] = -np.inf
+            left = mark_settled(found, d0, stop - d0, head, tail, rest, powers, outside, settled)
+            if not unsure[d0 - d_batch]:
+                looked += stop - d0
+            if left == 0:
                 work[CLOSED] += 1
             else:
                 work[LEAVES] += 1
@@ -332,4 +321,15 @@ def solve_straight(
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
             n_ranges = note_range(ranges, n_ranges, d0, stop)
+        if looked > 0:
+            share = (TEST_LOOKS * work[TESTS] + work[WINDOWS] - before_descents) / looked
+            if share > HELPED * looks_before:  # more windows did not help: ties are not told apart by them
+                wanted, most_wanted = WANTED, WANTED
+            looks_before = np.inf
+            if share > OFTEN * wanted and wanted < most_wanted:
+                wanted *= 2.0
+                looks_before = share
+            elif share < SELDOM * wanted:
+                wanted = max(0.75 * wanted, WANTED)
+    state[0], state[1], state[2] = wanted, most_wanted, looks_before
     return n_ranges

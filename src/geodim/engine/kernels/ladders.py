@@ -1,0 +1,121 @@
+"""Ladders: the greatest departures of every class of values, or the least, in levels.
+
+Values fall into classes by zone and phase.  The departures of a class are cut into levels, from the extreme
+ones on, so that `geodim.engine.kernels.joins` finds all pairs above a threshold without looking at others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geodim.compiled import njit
+from geodim.engine.kernels._bounds import require
+
+DEEP_SHIFT = 4  # a ladder holds one value in 16,
+DEEP, MANY_PHASES = 4.0, 40.0  # or, if that is more, so many times the root of n; fewer of so many phases
+LEVELS = 64  # at most; about every second of them doubles the number of values
+
+
+@njit(nogil=True, cache=True)
+def deep_of(n, period):
+    """Return how many values ladders hold at least, if there are as many."""
+    return np.int64(DEEP * np.sqrt(n) * min(1.0, MANY_PHASES / period)) + 16
+
+
+@njit(nogil=True, cache=True)
+def rank_of(level):
+    """Return how many values the first levels hold: 2, 2, 4, 5, 8, 11, 16, ..."""
+    rank = 2 << (level >> 1)
+    return rank if level & 1 == 0 else (rank * 181) >> 7
+
+
+@njit(nogil=True, cache=True)
+def build_ladder(u, n, means, edges, sign, cumulative, values, firsts, out, levels, places, heights):
+    """Write the ladders of all classes; return how many places they take.
+
+    Parameters
+    ----------
+    u : (n,) float64, departures without the pattern
+    n : int, points
+    means : (p,) float64, the pattern, by phase
+    edges : (zones + 1,) int64, positions, from 0 to n
+    sign : float64, 1 for starts, of which the greatest departures count, and -1 for ends
+    cumulative : bool, whether a level is to hold all that is higher, too
+    values : (n,) float64, to be stored with the positions
+    firsts : (zones p, LEVELS + 1) int64, where levels begin and end in places, written; see `level_bounds`
+    out : (zones p, LEVELS + 1) float64, the greatest departure outside of the first levels, written
+    levels : (zones p,) int64, how many there are, written
+    places : (room,) int32, positions, ascending within a level, written
+    heights : (room,) float64, the values there, written
+    """
+    period = means.size
+    zones = edges.size - 1
+    require(min(u.size, values.size) >= n, "build_ladder: u")
+    require(period > 0 and zones > 0, "build_ladder: classes")
+    require(edges[0] >= 0 and edges[zones] <= n, "build_ladder: edges")
+    require(min(firsts.shape[0], out.shape[0], levels.size) >= zones * period, "build_ladder: classes")
+    require(min(firsts.shape[1], out.shape[1]) >= LEVELS + 1, "build_ladder: levels")
+    room = min(places.size, heights.size)
+    some, at = np.empty(n), np.empty(n, np.int32)
+    used = 0
+    for zone in range(zones):
+        start, stop = edges[zone], edges[zone + 1]
+        require(start <= stop, "build_ladder: edges")
+        for phase in range(period):
+            kind = zone * period + phase
+            count = 0
+            for i in range(start + (phase - start) % period, stop, period):
+                some[count] = sign * (u[i] + means[phase])
+                count += 1
+            firsts[kind, :] = used
+            out[kind, :] = -np.inf
+            levels[kind] = 0
+            if count == 0:
+                continue
+            depth = max(count >> DEEP_SHIFT, min(count, deep_of(n, period)))
+            below = -np.inf
+            if depth < count:
+                below = np.partition(some[:count], count - depth - 1)[count - depth - 1]
+            high = 0
+            for m in range(count):
+                if some[m] > below:
+                    at[high] = start + (phase - start) % period + period * m
+                    some[high] = some[m]
+                    high += 1
+            ordered = np.sort(some[:high])[::-1]
+            out[kind, 0] = ordered[0] if high > 0 else below
+            level, last = 0, 0
+            for step in range(LEVELS - 1):
+                rank = min(rank_of(step), high)
+                while 0 < rank < high and ordered[rank] == ordered[rank - 1]:
+                    rank -= 1
+                if rank > last:
+                    out[kind, level + 1] = ordered[rank] if rank < high else below
+                    require(used + (rank if cumulative else rank - last) <= room, "build_ladder: places")
+                    firsts[kind, level] = used
+                    most = np.inf if cumulative else out[kind, level]
+                    for m in range(high):
+                        if out[kind, level + 1] < some[m] <= most:
+                            places[used] = at[m]
+                            heights[used] = values[at[m]]
+                            used += 1
+                    level += 1
+                    last = rank
+                if rank == high:
+                    break
+            levels[kind] = level
+            firsts[kind, level:] = used
+    return used
+
+
+@njit(nogil=True, cache=True)
+def require_ladder(n, classes, firsts, out, levels, places, heights):
+    """Raise unless the ladders of all classes lie within their arrays, and positions below n."""
+    require(min(firsts.shape[0], out.shape[0], levels.size) >= classes, "a ladder: classes")
+    for kind in range(classes):
+        require(0 <= levels[kind] < min(firsts.shape[1], out.shape[1]), "a ladder: levels")
+        for level in range(levels[kind] + 1):
+            require(0 <= firsts[kind, level] <= min(places.size, heights.size), "a ladder: firsts")
+            require(level == 0 or firsts[kind, level] >= firsts[kind, level - 1], "a ladder: firsts")
+    for at in range(places.size):
+        require(0 <= places[at] < n, "a ladder: a position")
