@@ -172,7 +172,8 @@ def evaluate_starts(l, first, stop, d0, promising, unit, least, near, best):
             done = np.int64(0)
             for part in range(PARTS):
                 if bits & (1 << part):  # its right ends
-                    for t in range(int(max(done, part * PART)), part * PART + PART + ROW, LANES):
+                    begin = done if done > part * PART else np.int64(part * PART)
+                    for t in range(begin, part * PART + PART + ROW, LANES):
                         store(near, BLOCK + t, load(l, ends + e + t) - end)
                     done = np.int64(part * PART + PART + ROW)
             row = splat_row(np.float32(np.inf))
