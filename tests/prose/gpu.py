@@ -28,22 +28,24 @@ def check(page: Page) -> None:
 def sorting(page: Page) -> None:
     measured = benchmark("gpu-sorting")
     for name, case in measured["cases"].items():
-        runs = [case[what] for what in ("before", "after", "after, with CuPy")]
+        runs = [case[what] for what in ("before", "after", "after, with CuPy") if what in case]
         page.says(
-            f"| {name} | {{}} s | {{}} s = {{}} × | {{}} s = {{}} × | {{}} s = {{}} × | {{}} × | {{}} GiB |",
+            f"| {name} | {{}} s |"
+            + " – |" * (3 - len(runs))
+            + " {} s = {} × |" * len(runs)
+            + " {} × | {} GiB |",
             f"{runs[0]['sort_seconds']:.3f}",
             *(part for run in runs for part in (f"{run['seconds']:.2f}", f"{run['ratio']:.1f}")),
             f"{case['goal']:g}",
-            f"{runs[1]['peak_gpu_gib']:.0f}",
+            f"{runs[-2]['peak_gpu_gib']:.0f}",
         )
-        assert runs[2]["ratio"] <= case["goal"] < runs[1]["ratio"]
+        assert runs[-1]["ratio"] <= case["goal"] < runs[-2]["ratio"]
     profile = measured["profile"]["normal 10^7 x 128"]
     page.says("one call spends {} s on the device", f"{profile['milliseconds'] / 1000:.2f}")
     assert 0.3 < profile["kernels"]["sorting"] / profile["milliseconds"] < 0.36
-    page.allows("where the goal is 1.5 ×", "what was aimed at")
     earlier = measured["earlier"]["normal 10^8 x 128"]
     page.says(
-        "the one before it took {} times `torch.sort`, and {} times with CuPy",
+        "an earlier version took {} times `torch.sort`, and {} times with CuPy",
         *(f"{earlier[what]['ratio']:.1f}" for what in ("after", "after, with CuPy")),
     )
     narrow = constant("src/geodim/backends/cuda/layout.py", "NARROW")

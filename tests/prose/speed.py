@@ -60,7 +60,7 @@ def processors(page: Page) -> None:
     for name in cases[-1]:
         found = [some[name] for some in cases if name in some]
         page.says(
-            f"| {name} |" + " – |" * (len(cases) - len(found)) + " {} ns = {} × sort |" * len(found),
+            f"| {name} |" + "".join(" {} ns = {} × sort |" if name in some else " – |" for some in cases),
             *(f"{case['now'][key]:.1f}" for case in found for key in ("ns", "to_sort")),
         )
     page.says(
@@ -76,6 +76,15 @@ def processors(page: Page) -> None:
     )  # fmt: skip
     page.says("| data | {} cores of an AMD EPYC", machines[0]["machine"]["cores"])
     page.says("| {} cores of an Intel Xeon, AVX-512 |", machines[-1]["machine"]["cores"])
+    page.says("of a newer AMD EPYC (Zen {})", 5)
+    ratios = [
+        case["before"]["ns"] / case["now"]["ns"]
+        for machine in machines[2:]
+        for case in machine["cases"]
+        if case["threads"] == 1
+    ]
+    page.says("it took {} to {} times as long", *between(ratios, ".2f"))
+    page.allows("On 16 cores there is hardly a gain", "the machine of the last column")
     page.says("{} times a vectorised sort for the first row", machines[0]["cases"][0]["goal"])
     page.allows("Among 32 columns of one kind the maximum is raised", "the columns of the case")
     windows = [
@@ -83,25 +92,33 @@ def processors(page: Page) -> None:
         for row in benchmark("slow-inputs")["now"]["rows"]
         if (row["input"], row["columns"]) == ("normal", 1)
     ]
-    assert all(round(one, -1) == 250 for one in windows)  # "two hundred and fifty"
+    assert all(round(one, -2) == 200 for one in windows)  # "two hundred"
     slow_inputs(page)
     page.says("H_32 ≈ {} times", round(sum(1 / k for k in range(1, 33))))
     page.says("from {} columns on they are dropped", MANY_COLUMNS)
     for machine in machines:
         first = machine["cases"][0]
-        assert machine["radix_ns"] < first["now"]["ns"] / 2  # sorting is the smaller part
+        # Sorting is the smaller part, by whichever sort is faster there.
+        assert min(machine["radix_ns"], first["sort_ns"]) < first["now"]["ns"] / 2
 
 
 GOAL = 10.0  # times as long as normal data, at most
 SLOW = {  # what misses the goal by little,
-    "weekdays with jitter", "weekdays with uniform jitter", "weekdays with much jitter",
-    "weekdays with jitter, float32", "hours without nights, with jitter",
-    "every tenth missing, with jitter", "jitter and pauses", "jitter and pauses, float32",
-}  # fmt: skip
+    "10 Hz with gaps",
+    "a pattern of three, in tenths",
+    "a pattern of three, in tenths, float32",
+    "months with jitter",
+    "one_huge_among_small",
+    "three slopes with jitter",
+    "weekdays with jitter, float32",
+}
 SLOWEST = {  # and what grows quadratically, or nearly so
-    "angles in float32", "two slopes, float32", "two grids, float32", "two slopes with jitter",
-    "working hours, with jitter", "months with jitter", "two clocks", "two clocks with jitter",
-}  # fmt: skip
+    "angles in float32",
+    "two clocks",
+    "two clocks with jitter",
+    "two grids, float32",
+    "two slopes, float32",
+}
 
 
 def slow_inputs(page: Page) -> None:
@@ -118,10 +135,10 @@ def slow_inputs(page: Page) -> None:
     page.says("is missed: {} kinds take longer", len(SLOW | SLOWEST))
     little = sorted(found[name]["over_normal"] for name in SLOW)
     assert little[0] > GOAL
-    page.says("Eight of these take {} to {} times", f"{little[0]:.1f}", f"{little[-1]:.1f}")
-    assert len(SLOW) == len(SLOWEST) == 8  # "eight" twice
+    page.says("Seven of these take {} to {} times", f"{little[0]:.1f}", f"{little[-1]:.1f}")
+    assert (len(SLOW), len(SLOWEST)) == (7, 5)  # "seven" and "five"
     page.says(
-        "Eight take more than {} times",
+        "Five take more than {} times",
         10 * int(min(found[name]["over_normal"] for name in SLOWEST) / 10),
     )
     grids, weekdays = (found[name]["over_normal"] for name in ("two grids", "weekdays with jitter"))
