@@ -28,7 +28,7 @@ from geodim.planning.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
 from geodim.planning.rates import CORE, CoreRates, speed_up
 
 RECORDS = 2.375  # bytes per point: a record of 64 for every 32 points, and a list of 12
-STRAIGHT = 24  # bytes per point of a column that stays close to a line: departures, and it mirrored
+STRAIGHT = 56  # bytes per point of a column that stays close to a line: departures, it mirrored, and ladders
 RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
 WEIGHT = 25  # bytes per row that has one, as measured
 FINISH = 28  # bytes per point of an exact result: profile, support, and what is summed up
