@@ -43,7 +43,7 @@ def plan(
     Examples
     --------
     >>> from geodim import Problem, plan
-    >>> plan(Problem(1_000_000, 16), "cpu", n_threads=2).memory / 1e6 < 400
+    >>> plan(Problem(1_000_000, 16), "cpu", n_threads=2).memory / 1e6 < 500
     True
     """
     if backend == "cpu":
