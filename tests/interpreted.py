@@ -63,6 +63,16 @@ def splat_row(value: np.floating) -> Lanes:
     return np.full(ROW, value, np.asarray(value).dtype)
 
 
+def running(a: Lanes) -> Lanes:
+    """Every lane, and all those before it."""
+    return np.cumsum(a)
+
+
+def last(a: Lanes) -> Lanes:
+    """The last lane in every lane."""
+    return splat(a[-1])
+
+
 def steps() -> Lanes:
     """The numbers of the lanes."""
     return np.arange(float(LANES))
@@ -95,6 +105,17 @@ def any_less(a: Lanes, b: Lanes) -> bool:
     return bool((a < b).any())
 
 
+def reaching(a: Lanes, b: Lanes) -> int:
+    """In which lanes a >= b, as bits, that of the first lane last."""
+    return int(sum(1 << lane for lane in np.flatnonzero(a >= b).tolist()))
+
+
+def trailing_zeros(bits: int) -> int:
+    """The place of the lowest bit that is set."""
+    assert bits != 0
+    return (int(bits) & -int(bits)).bit_length() - 1
+
+
 def chosen(a: Lanes, b: Lanes, x: Lanes, y: Lanes) -> Lanes:
     """The one where a < b, the other elsewhere."""
     return np.where(a < b, x, y)
@@ -120,6 +141,17 @@ def magnitude(a: Lanes) -> Lanes:
 def prefetch(array: NDArray[Any], offset: int) -> None:
     """Nothing to wait for; but what is asked for must be there."""
     assert 0 <= offset < array.size
+
+
+def transpose(
+    array: NDArray[Any], offset: int, below: int, out: NDArray[Any], targets: NDArray[np.intp], first: int,
+    shift: int,
+) -> None:  # fmt: skip
+    """Eight rows of eight neighbours become columns."""
+    for row in range(LANES):
+        for column, value in enumerate(_part(array, offset + row * below, LANES)):
+            if targets[first + column] >= 0:
+                put(out, int(targets[first + column]) + shift + row, value)
 
 
 def replace_vectors() -> None:

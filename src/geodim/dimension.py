@@ -121,8 +121,9 @@ def intrinsic_dimension(
     last_bit : bool, default False
         On this machine's cores, columns of 16,384 points or more that are lines or repeat but for roundings,
         and of which every window would have to be looked at, are solved to within a few units in the last
-        place of their largest value; then ``exact`` is False, and ``error`` about 1e-14, at most 1e-12.  True
-        looks at every window where needed, which may take time in proportion to the square of the points.
+        place of their largest value; then ``exact`` is False, and ``error`` about 1e-14, at most 1e-12.
+        Lines that float32 rounded twice, or merged times of two clocks, may have an ``error`` of 1e-6 to 1e-4
+        if it would take long to look at every window.  True does so, which may take quadratic time.
     count_indistinguishable : bool, default False
         Also count the points that no feature tells apart from another point; not for Dask collections.
     removal : bool, default False

@@ -13,6 +13,7 @@ MODULES = [
             "alike",
             "cells",
             "columns",
+            "counted",
             "counters",
             "dense_values",
             "dominated",
@@ -31,6 +32,8 @@ MODULES = [
             "sorting",
             "straight",
             "summing",
+            "smallest",
+            "sweep",
             "tiles",
             "witnesses",
         )
@@ -192,6 +195,7 @@ def calls():
         ("open_gaps_by_counts", (np.arange(float(N)), N, 5, 2.0, np.full(N, -5.0),
                                  np.zeros(RUNS, np.bool_)), ""),
         ("cumulate", (np.ones(10, np.int32), 1.0, np.empty(11)), "counts"),
+        ("tally", (np.ones(10, np.int32),), "counts"),
         ("along_slope", (np.zeros(N), 1.0, 0, N, np.empty(N)), ""),
         ("tilt", (np.zeros(N), one_range, 1, 1.0), ""),
         ("solve_plainly", (sorted_column(), N, 1, N, np.empty(N), np.empty((1, 2), np.int64)), "ranges"),
@@ -208,6 +212,11 @@ def calls():
                         0, BLOCKS, np.zeros(N), 0.0, False, 1 << 40, np.empty(N), ranges,
                         np.empty(BLOCKS + 2, np.int32),
                         np.empty(BLOCKS + 2), work), "ranges"),
+        ("raise_bar", (np.ones(N), np.array([[1, N]]), 1, np.zeros(N)), "ranges"),
+        ("solve_swept", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 0.0, np.inf, 5.0,
+                         np.array([[0, BLOCKS]]), np.zeros(N), False, 1 << 40, np.zeros(1, np.uint8),
+                         np.empty(N), ranges, np.empty(BLOCKS + 2, np.int32), np.empty(BLOCKS + 2), work),
+         "pieces ranges"),
         ("find_starts", (sorted_column(), N, records, offsets, counts, 1e-12, 0.0, np.arange(float(N)),
                          np.ones(N, np.bool_), np.empty(N, np.int64)), ""),
         ("rank_equal_ones", (np.zeros(5), np.arange(5), *np.empty((2, 5), np.int64)), "values"),
@@ -216,7 +225,7 @@ def calls():
         ("build_lines", (np.arange(float(N)), N, *fine_lines()), ""),
         ("departures", (np.arange(float(N)), N, 5, np.ones(RUNS), np.empty(N)), ""),
         ("solve_alike", (grid_column(), -grid_column()[N - 1 :: -1], N, *fine_lines(),
-                         *np.array([[3, 9]] * 2), 1, N, np.zeros(N), False, np.empty(N), ranges, work),
+                         *np.array([[3, 9]] * 2), 0.0, 1, N, np.zeros(N), False, np.empty(N), ranges, work),
          "starts ends ranges"),
         ("exact_period", (np.arange(float(N)), N, 9, 9), ""),
         ("narrowest_of_period", (grid_column(), N, 5, *np.empty((2, 37))), ""),
@@ -228,8 +237,8 @@ def calls():
         ("solve_straight", (grid_column(), -grid_column()[N - 1 :: -1], *np.zeros((2, N)), N, 1.0, 0.0,
                             np.zeros(1), 1.0, *blocks_of_departures(), *np.array([[3, 9]] * 2),
                             np.array([0, N]), np.array([0]), *np.ones((3, 1)), np.zeros(1), *ladder_of_two(),
-                            *ladder_of_two(), np.full(3, 99.0), 1, N, np.zeros(N), False, np.empty(N), ranges,
-                            work),
+                            *ladder_of_two(), np.full(3, 99.0), 0.0, 1, N, np.zeros(N), False, np.empty(N),
+                            ranges, work),
          "pattern starts ends edges kinds powers means ranges"),
         ("build_ladder", (np.arange(float(N)), N, np.zeros(2), np.array([0, N]), 1.0, False,
                           np.arange(float(N)), np.empty((2, 65), np.int64), np.empty((2, 65)),
@@ -266,6 +275,7 @@ def calls():
          "bits"),
         ("radix_passes", (made, np.empty(N, np.uint32), digit_counts), "counts.0"),
         ("keys_to_bits_32", (keys(np.uint32),), "keys"),
+        ("keys_to_values_32", (keys(np.uint32), np.empty(N)), "keys"),
         ("keys_to_bits_64", (keys(np.uint64), np.empty(N, np.uint64)), "keys"),
         ("deal_out", (keys(np.uint32), np.empty(N, np.uint32), np.empty(1 << 14, np.int64)), "bits"),
         ("sort_shares", (shares, np.empty(N, np.uint32), stops, shares.view(np.float32), np.empty(N)), ""),
@@ -312,7 +322,7 @@ def calls():
         ("running_best", (np.zeros(N), np.zeros(N, np.int32), np.empty(N), np.empty(N, np.int32)), "phi"),
         ("dominated_columns", (np.ones((2, N)), np.arange(2), np.ones(N), np.zeros(N, np.int32), True, 64,
                                np.empty(67, np.int32), np.empty(N), np.empty(N + PADDING),
-                               np.empty(2 * N + 3, np.int32), np.empty((2, 2)), np.zeros(2, np.bool_)),
+                               np.empty(2 * N + 3, np.int32), False, np.empty((2, 2)), np.zeros(2, np.bool_)),
          "values"),
         ("fill_distances", (np.ones((2, 3, 16)), np.ones((2, 3, 4)), 0, 2.0, np.empty((8, 32))), "out"),
         ("fill_jaccard", (np.array([0, 2, 3]), np.array([0, 1, 1], np.int32), np.array([2, 1]), np.arange(2),
@@ -335,7 +345,14 @@ def kernels():
     return found
 
 
-MADE_OF_VECTORS = ("aggregate_rows", "build_base", "count_steps", "fill_distances", "gather_columns")
+MADE_OF_VECTORS = (
+    "aggregate_rows",
+    "build_base",
+    "count_steps",
+    "cumulate",
+    "fill_distances",
+    "gather_columns",
+)
 
 
 def entry_point(name):

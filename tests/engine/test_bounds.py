@@ -27,9 +27,9 @@ INNER = {
     "bound_starts", "reach_of_ends", "filter_blocks", "filter_plainly", "promising_first", "halves",
     "difference", "fitted_slope", "residual_range", "seed", "below", "mark_settled", "trend_at",
     "narrower", "least_width", "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row",
-    "evaluate_tile", "evaluate_leaf", "evaluate_starts", "is_narrow", "greatest_departures",
-    "lies_below", "promising_parts", "put_lower_first", "above_line", "evaluate_densely", "lowered_row",
-    "_lowest", "_highest", "_residuals_of_a_block", "_residuals_one_by_one", "solve_smallest",
+    "evaluate_tile", "evaluate_leaf", "evaluate_starts", "is_narrow", "widest_departures",
+    "lies_below", "promising_starts", "evaluate_peaks", "above_line", "lower_rungs", "lowered_row",
+    "_lowest", "_reaching", "_residuals_of_a_block", "_residuals_one_by_one", "solve_smallest",
     "_insertion_sort", "_radix_sort", "two_sum", "_divided", "sizes_ascend", "_on_line", "_cheap_sizes",
     "_extremes", "_dominated", "_where_ties_are", "_count", "_window_near", "first_at_least",
     "_most_points", "_start_of", "smallest_of", "_is_even", "first_above", "_settle_by_cells", "_widen",
@@ -40,6 +40,8 @@ INNER = {
     "narrowest_starts", "all_wider", "deep_of", "rank_of", "require_ladder", "work_of", "join",
     "first_from", "windows_between", "likely_share", "promising", "threshold", "try_row",
     "try_extremes", "scratch_for", "first_guess", "leave_out_few", "greatest_difference", "try_phases",
+    "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
+    "narrower_by", "never_falling", "exceeded_by",
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from distributions import column
 from engine.oracle import KINDS, padded, phi
 from geodim.engine import column as column_module
 from geodim.engine.column import PyramidLayout
-from geodim.engine.kernels import columns, gaps, pyramid, reading
+from geodim.engine.kernels import columns, counted, gaps, pyramid, reading
 from geodim.engine.kernels.pyramid import BASE, BLOCK, HEIGHT, PEAK, S0, SLOPE, SMOOTH, U0, U1, W0, W1
 from geodim.engine.lattices import lattice
 
@@ -364,18 +364,40 @@ def test_merging():
 def test_counts_along_a_slope():
     counts = np.array([3, 0, 5, 1])
     values = np.empty(5)
-    columns.cumulate(counts, 2.0, values)
+    counted.cumulate(counts, 2.0, values)
     np.testing.assert_array_equal(values, 2.0 * np.arange(5) - np.append(0, np.cumsum(counts)))
     best = np.array([-9.0, -9.0, -5.0, -9.0, -1.0])
     known = np.full(5, np.nan)
-    columns.along_slope(best, 2.0, 1, 4, known)
+    counted.along_slope(best, 2.0, 1, 4, known)
     np.testing.assert_array_equal(
         known[1:4], np.minimum.accumulate((2.0 * np.arange(1, 4) + best[1:4] - 0.5)[::-1])[::-1]
     )
     assert np.isnan(known[[0, 4]]).all()
     tilted = np.arange(5.0)
-    columns.tilt(tilted, np.array([[1, 2], [3, 5]]), 2, 0.5)
+    counted.tilt(tilted, np.array([[1, 2], [3, 5]]), 2, 0.5)
     assert tilted.tolist() == [0.0, 0.5, 2.0, 1.5, 2.0]
+
+
+def test_gaps_of_counts_are_closed_by_windows_of_single_starts():
+    """Where a column holds more points than another at every size, but not more than it a few sizes on."""
+    rng = np.random.default_rng(5)
+    n, shift, closed = 3001, 8, 0
+    for narrower in (1.0, 0.97, 0.9):
+        holds, l, slope = [], np.empty(n), 0.0
+        for spread in (1.0, narrower):
+            points = rng.standard_normal(40_000) * spread * 300 + 1500
+            counts = np.bincount(np.clip(points, 0, n - 2).astype(int), minlength=n - 1)
+            total, slope = np.append(0, np.cumsum(counts)), float(counts.max())
+            counted.cumulate(counts, slope, l)
+            holds.append(np.array([0, *((total[w:] - total[:-w]).max() for w in range(1, n))]))
+        is_open = np.ones((n >> shift) + 1, np.bool_)
+        best = -holds[0].astype(np.float64)
+        assert counted.open_gaps_by_counts(l, n, shift, slope, best, is_open) == is_open.sum()
+        for gap in np.flatnonzero(~is_open).tolist():
+            w = np.arange(max(gap << shift, 1), min((gap + 1) << shift, n))
+            assert np.all(holds[1][w] > holds[0][w])
+            closed += int(holds[1][w[0]] <= holds[0][w[-1]])  # which no single window proves
+    assert closed >= 2
 
 
 @pytest.mark.parametrize("shift", [5, 6])
@@ -388,7 +410,7 @@ def test_gaps_of_counts_are_closed_only_where_others_hold_less(shift):
     counts = rng.poisson(3.0 + 20.0 * np.exp(-(((np.arange(200) - 90) / 30.0) ** 2)))
     slope = float(counts.max())
     l = np.empty(201)
-    columns.cumulate(counts, slope, l)
+    counted.cumulate(counts, slope, l)
     total = np.append(0, np.cumsum(counts))
     holds = np.array([0, *((total[w:] - total[:-w]).max() for w in range(1, 201))])
     count = (201 + (1 << shift) - 1) >> shift
@@ -396,7 +418,7 @@ def test_gaps_of_counts_are_closed_only_where_others_hold_less(shift):
     for share in (0.3, 0.8, 0.95, 1.0, 1.2):
         best = -np.maximum.accumulate(np.floor(share * holds))
         is_open = np.ones(count, np.bool_)
-        assert columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == is_open.sum()
+        assert counted.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == is_open.sum()
         for gap in np.flatnonzero(~is_open).tolist():
             w = np.arange(max(gap << shift, 1), min((gap + 1) << shift, 201))
             assert np.all(holds[w] > -best[w])
@@ -404,16 +426,16 @@ def test_gaps_of_counts_are_closed_only_where_others_hold_less(shift):
     assert closed >= 2
     narrow = np.where(np.abs(np.arange(200) - 90) < 10, counts, 0)  # as many points in all wider windows
     slope = float(narrow.max())
-    columns.cumulate(narrow, slope, l)
+    counted.cumulate(narrow, slope, l)
     best = np.full(201, -float(narrow.sum()))
     # Who holds as many may own a tie.
-    assert columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == count
-    assert columns.open_gaps_by_counts(l, 201, shift, slope, best + 1.0, is_open) == 1
+    assert counted.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == count
+    assert counted.open_gaps_by_counts(l, 201, shift, slope, best + 1.0, is_open) == 1
     assert is_open[0]
-    assert columns.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -0.5), is_open) == 0
+    assert counted.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -0.5), is_open) == 0
     for w in (1, 2, (1 << shift) - 1):  # one size that is not settled keeps its gap open
         best = np.full(201, -0.5)
         best[w] = -1e9
-        assert columns.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == 1
+        assert counted.open_gaps_by_counts(l, 201, shift, slope, best, is_open) == 1
         assert is_open[0]
-    assert columns.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -1e9), is_open) == count
+    assert counted.open_gaps_by_counts(l, 201, shift, slope, np.full(201, -1e9), is_open) == count

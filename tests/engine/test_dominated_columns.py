@@ -101,8 +101,8 @@ def test_long_data(dtype, monkeypatch):
     X = X.astype(dtype)
     once, dropped = Dominance.test, []
 
-    def test(self, values, columns):
-        found = once(self, values, columns)
+    def test(self, values, columns, known=None):
+        found = once(self, values, columns, known)
         dropped.extend(np.compress(found[0], columns).tolist())
         return found
 

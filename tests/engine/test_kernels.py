@@ -17,7 +17,7 @@ import geodim
 from distributions import COLUMNS, column, random_matrix
 from engine.oracle import assert_same_bits
 from geodim.data.graphs import as_graph
-from geodim.engine import column as column_module, sorter, ways
+from geodim.engine import column as column_module, pieces, sorter, ways
 from geodim.errors import DegenerateDataWarning, InterruptedWarning
 from geodim.features import hop_features, make_operator
 from oracles import brute
@@ -107,7 +107,7 @@ def test_radix_sort_of_short_columns(monkeypatch, kind):
 )
 def test_every_gap_a_piece(monkeypatch, name):
     """As in long columns, which several threads share, and which may be stopped in between."""
-    monkeypatch.setattr(column_module, "LONG", 64)
+    monkeypatch.setattr(pieces, "LONG", 64)
     monkeypatch.setattr(ways, "LONG_FROM", 64)
     X = np.stack([column(name, 500), column("uniform", 500)], axis=1)
     check(X)
@@ -174,3 +174,23 @@ def test_means_of_equal_values_are_those_values():
     for value in (0.1, 1 / 3, 1e300, 5e-324):
         X = np.full((7, 1), value)
         assert np.all(hop_features(X, make_operator(edges.T, "rw"), 3)[3] == value)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 7, 16, 45, 71])
+def test_columns_of_a_row_major_array_in_any_order(n, kind):
+    """Some of eight neighbours are transposed at once, wherever they go; others are copied one by one."""
+    from geodim.engine.kernels.reading import gather_columns
+
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((n, 19)).astype(kind)
+    eight = np.arange(8)
+    chosen = [[3], eight, eight + 5, eight[::-1], [0, 1, 1, 3, 4, 5, 6, 7], rng.permutation(19), 2 * eight]
+    chosen += [rng.permutation(19)[:count] for count in range(2, 19)] + [[18], [16, 18, 17], [0, 9, 10, 12]]
+    strided = () if os.environ.get("NUMBA_DISABLE_JIT") else (X[:, ::-1], X[::2], np.asfortranarray(X))
+    for array in (X, *strided):
+        for columns in map(np.array, chosen):
+            out = np.full((columns.size, array.shape[0] + 5), np.nan, kind)
+            gather_columns(array, columns, out, 3)
+            np.testing.assert_array_equal(out[:, 3:-2], array[:, columns].T)
+            assert np.isnan(out[:, [0, 1, 2, -2, -1]]).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -11,10 +10,9 @@ import pytest
 from distributions import COLUMNS, column
 from engine.oracle import padded, phi
 from geodim.data.sources import as_source
-from geodim.engine.kernels import tiles
+from geodim.engine.kernels import smallest, tiles
 from geodim.engine.kernels.gaps import quantise
-from geodim.engine.kernels.lanes import ROW
-from geodim.engine.kernels.pyramid import BLOCK
+from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.lattices import lattice, narrow_limits
 from geodim.engine.solve import compute_profile
 
@@ -52,13 +50,13 @@ def is_single(value: Fraction) -> bool:
 
 
 @pytest.mark.parametrize("name", SINGLE)
-def test_differences_of_a_narrow_block_are_float32(name, rng):
+def test_differences_of_narrow_blocks_are_float32(name, rng):
     """The claim itself, in fractions: offsets, their differences, and the sum with the first width."""
     l = single_column(name, 1)
     unit, least = limits(l, N, single=True)
     narrow = [
         (first, d0)
-        for d0 in range(BLOCK, N, BLOCK)
+        for d0 in range(0, N, BLOCK)
         for first in range(0, N - d0, BLOCK)
         if tiles.is_narrow(
             l, first, first + BLOCK - 1, first + d0, min(first + d0 + 2 * BLOCK, l.size) - 1, unit, least
@@ -81,54 +79,75 @@ def test_differences_of_a_narrow_block_are_float32(name, rng):
             assert Fraction(float(base + difference)) == base + difference
 
 
+@pytest.mark.parametrize("known", ["nothing", "about the same", "more"])
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("name", SINGLE)
-def test_widths_are_those_of_float64(name, single, rng):
+def test_smallest_windows_are_those_of_float64(name, single, known, rng):
+    """Bit for bit, whether or not float32 was used, wherever they reach what is known."""
+    l = single_column(name, 2)
+    unit, least = limits(l, N, single=single)
+    true = phi(l, N)
+    bar = {"nothing": 0.0, "about the same": rng.uniform(0.8, 1.2, N), "more": 2.0}[known]
+    bar = np.where(true > 0.0, true * bar, bar > 1.0)
+    for d_first, d_stop in ((1, BLOCK), (BASE, BLOCK), (1, BASE), (1, 2), (5, 23)):
+        found, ranges = np.full(N, -1.0), np.zeros((BLOCK, 2), np.int64)
+        count, examined = smallest.solve_smallest(
+            l, N, np.int64(d_first), np.int64(d_stop), unit, least, bar, found, ranges, np.int64(0)
+        )
+        solved = np.concatenate([np.arange(*one) for one in ranges[:count]] or [np.empty(0, int)])
+        assert solved.tolist() == [d for d in range(d_first, d_stop) if true[d] >= bar[d]]
+        assert found[solved].tolist() == true[solved].tolist()
+        assert examined <= N
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("name", SINGLE)
+def test_starts_whose_bits_are_set_are_evaluated(name, single, rng):
     """Bit for bit, whether or not float32 was used."""
     l = single_column(name, 2)
     unit, least = limits(l, N, single=single)
-    near = np.empty(3 * BLOCK + ROW, np.float32)
+    near = np.empty(4 * BLOCK, np.float32)
     for _ in range(40):
         d0 = int(rng.integers(1, N // BLOCK)) * BLOCK
         first = int(rng.integers(0, max((N - d0) // BLOCK, 1))) * BLOCK
         best = np.full(BLOCK, np.inf)
-        stop = min(first + BLOCK, N)
-        parts = int(rng.integers(1, 1 << 2 * tiles.PARTS))
-        looked = tiles.evaluate_starts(l, first, stop, np.int64(d0), parts, unit, least, near, best)
-        windows = 0
+        chosen = np.flatnonzero(rng.random(BLOCK) < rng.random())
+        starts = first + chosen[first + chosen < N]
+        bits = np.bitwise_or.reduce(np.uint64(1) << (starts - first).astype(np.uint64)).astype(np.int64)
+        looked = tiles.evaluate_starts(l, first, np.int64(d0), bits, unit, least, near, best)
+        assert looked == starts.size * BLOCK
         for e in range(BLOCK):
-            bits = parts >> e // ROW * tiles.PARTS
-            starts = np.array([i for i in range(first, stop) if bits >> (i - first) // tiles.PART & 1], int)
             assert best[e] == (l[starts + d0 + e] - l[starts]).min(initial=np.inf)
-            windows += starts.size
-        assert looked == windows
 
 
 @pytest.mark.parametrize("name", [*SINGLE, "whole numbers"])
-def test_parts_are_passed_over_only_if_all_of_their_windows_are_wide(name, rng):
-    """Each window that is left out exceeds V + c e, in fractions, and on a lattice it is at least as wide."""
+def test_starts_are_passed_over_only_if_all_of_their_windows_are_wide(name, rng):
+    """Each window that is left out exceeds V + c e, in fractions, and on a lattice it is at least as wide.
+
+    Right ends beyond the column, and parts of the sizes for which nothing is known yet, are among them.
+    """
     l = single_column(name, 4) if name in SINGLE else padded(rng.integers(0, 10**6, N))
     grain, slack, quantum = lattice(l, N, max(abs(l[0]), abs(l[N - 1])))
     bar = quantum if quantum > 0.0 else -slack
     left_out = 0
-    for _ in range(40):
+    for turn in range(60):
         d0 = int(rng.integers(1, N // BLOCK - 1)) * BLOCK
-        first = int(rng.integers(0, (N - d0) // BLOCK)) * BLOCK
+        last = (N - d0) // BLOCK - 1
+        first = (last if turn % 3 == 0 else int(rng.integers(0, last + 1))) * BLOCK
         chord = (l[min(first + d0 + 2 * BLOCK, N - 1)] - l[first + d0]) / (2 * BLOCK)
         c = quantise(float(rng.uniform(0.5, 1.5)) * chord, grain, np.inf)
         starts = np.arange(first, first + BLOCK)
-        v, other = rng.choice(l[starts + d0] - l[starts], 2).tolist()
-        found = tiles.promising_parts(l, first, np.int64(d0), c, v, other, bar)
-        for part, half in itertools.product(range(tiles.PARTS), range(2)):
-            if found >> (part + half * tiles.PARTS) & 1:
+        v = rng.choice(l[starts + d0] - l[starts], tiles.PARTS)
+        v[rng.random(tiles.PARTS) < 0.1] = tiles.LARGEST
+        found = int(tiles.promising_starts(l, first, np.int64(d0), c, v - bar))
+        for t in range(BLOCK):
+            if found >> t & 1:
                 continue
             left_out += 1
-            some = range(part * tiles.PART, (part + 1) * tiles.PART)
-            for t, e in itertools.product(some, range(half * ROW, (half + 1) * ROW, 7)):
+            for e in range(t % 7, BLOCK, 7):
                 if first + t + d0 + e < N:
                     width = Fraction(l[first + t + d0 + e]) - Fraction(l[first + t])
-                    bound = Fraction(other if half else v)
-                    assert width > bound + Fraction(c) * e - Fraction(quantum)
+                    assert width > Fraction(v[e // tiles.PART]) + Fraction(c) * e - Fraction(quantum)
     assert left_out > 0
 
 

@@ -47,7 +47,9 @@ def both(X: Any, **options: Any) -> tuple[geodim.IDResult, geodim.IDResult]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local, "kernels_pay", lambda: False)
         plain = solve(X, **options)
-    compiled = solve(X, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local, "kernels_pay", lambda: True)  # whatever this process has loaded so far
+        compiled = solve(X, **options)
     assert not plain.plan.way.compiled
     assert compiled.plan.way.compiled
     return plain, compiled

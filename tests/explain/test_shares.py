@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,11 +22,10 @@ from geodim.errors import DegenerateDataWarning, ShapeError
 from geodim.explain.hop_source import HopSource
 from geodim.features import hop_features, make_operator
 from geodim.result import inverse_square
+from golden import pubmed_core
+from published import published, root_of
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-GRAPHS = ("cora", slow("citeseer"), "pubmed")
+GRAPHS = ("cora", slow("citeseer"), published("pubmed"))
 PRINTED = {"cora": 3.6689, "citeseer": 10.2347, "pubmed": 2077.5821}  # paper.tex, tab:k_hop_ids, two hops
 
 # Random columns of all kinds have ranges far apart.
@@ -180,19 +179,24 @@ class TestCore:
 
 class TestRealGraphs:
     @pytest.mark.parametrize("name", GRAPHS)
-    def test_attributes(self, name: str, planetoid_root: Path) -> None:
-        X = load_dataset(name, root=planetoid_root, offline=True).x
+    def test_attributes(self, name: str) -> None:
+        X = load_dataset(name, root=root_of(name), offline=True).x
         explanation = geodim.explain_dimension(X)
         assert sum(explanation.shares.values()) == pytest.approx(1.0, abs=1e-12)
         assert_core(X.tocsc(), explanation)
 
-    @pytest.mark.parametrize("name", GRAPHS)
-    def test_hops(self, name: str, planetoid_root: Path) -> None:
+    @pytest.mark.parametrize("name", [*GRAPHS, "core of pubmed"])
+    def test_hops(self, name: str) -> None:
         hops = 2
-        data = load_dataset(name, root=planetoid_root, offline=True)
+        if name.startswith("core"):
+            data = pubmed_core.read()
+        else:
+            data = load_dataset(name, root=root_of(name), offline=True)
         explanation = geodim.explain_hops(data.x, data.edge_index, hops)
         reference = explanation.result
-        assert reference.dimension == pytest.approx(PRINTED[name], abs=0.5e-4, rel=1e-6)
+        assert reference.dimension == pytest.approx(
+            PRINTED[name.removeprefix("core of ")], abs=0.5e-4, rel=1e-6
+        )
         assert sum(explanation.shares.values()) == pytest.approx(1.0, abs=1e-12)
         assert sum(explanation.hop_shares.values()) == pytest.approx(1.0, abs=1e-12)
         attributes = sorted({f % data.x.shape[1] for f in explanation.core_columns})

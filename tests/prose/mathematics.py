@@ -13,6 +13,8 @@ from geodim.engine.hard import GRID_SPREAD
 from geodim.engine.kernels.joins import WANTED
 from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.steps import SMALLEST
+from geodim.engine.tolerant import ENOUGH, MANY
+from geodim.engine.ways import MANY_COLUMNS
 
 if TYPE_CHECKING:
     from prose.pages import Page
@@ -36,6 +38,8 @@ def check(page: Page) -> None:
     page.says("is solved {} lengths at a time instead", BASE)
     page.says("the levels predict about {} windows of each length", f"{WANTED:.0f}")
     page.allows("a rule of 400 years", "the calendar")
+    page.says("more than {} looks for each length and 2^{} in all", f"{MANY:,}", ENOUGH.bit_length() - 1)
+    page.says("no line, among {} columns or more", MANY_COLUMNS)
 
 
 def least(page: Page) -> None:

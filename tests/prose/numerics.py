@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine import hard
+from geodim.engine import hard, tolerant
 from geodim.engine.column import HUGE, LARGEST, SMALLER
+from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.lattices import lattice
+from geodim.engine.recursion import GAPS_TRIED
 from geodim.engine.steps import CLOSEST
+from geodim.engine.ways import MANY_COLUMNS
 from geodim.features.operators import LARGEST_DEGREE, LEAST_DEGREE
 from prose.sources import benchmark, constant
 
@@ -42,6 +45,7 @@ def check(page: Page) -> None:
     assert 4.0 * 2.0**-hard.CERTAIN_BITS < 1e-12  # half of that either way, and the square of it
     page.says("looks at more than {} windows per length", f"{hard.DEAR:,}")
     assert hard.NEAR_BITS == 46
+    within_a_tolerance(page)
     page.allows("`error` is about 10^-14 if", "tests/engine/test_hard.py bounds it")
     page.allows("integers of up to 32 bits", "a type")
     page.allows("**Integers of 64 bits**", "a type")
@@ -87,3 +91,24 @@ def lattices() -> None:
     smallest = float(np.nextafter(np.float32(1.0), np.float32(2.0)))
     assert has_grain(smallest, smallest * 2.0**24)
     assert not has_grain(smallest, smallest * 2.0**25)
+
+
+def within_a_tolerance(page: Page) -> None:
+    page.says("This concerns columns of at least {} points", f"{hard.HARD_FROM:,}")
+    page.says("or of at least {} points of which a sixteenth does", f"{hard.COARSE_FROM:,}")
+    assert hard.EVEN_PARTS == 16  # "a sixteenth"
+    page.says("unless {} or more columns are solved together", MANY_COLUMNS)
+    page.says("more than {} windows per length, and at more than 2^{} / n", f"{tolerant.MANY:,}",
+              tolerant.ENOUGH.bit_length() - 1)  # fmt: skip
+    assert GAPS_TRIED == 4  # "four gaps"
+    page.says("{} ≤ b ≤ {}", hard.COARSEST_BITS, tolerant.FINEST_BITS)
+    page.says("with which no more than {} windows per length", f"{tolerant.MANY:,}")
+    page.says("within {} lengths widths are lowered", BASE)
+    page.says("below others by 2^-{} of its range", hard.COARSEST_BITS)
+    found = {row["input"]: row for row in benchmark("slow-inputs")["now"]["rows"] if row["n"] == 10**6}
+    for name, words in (
+        ("angles in float32", "`error` is about {} for lines"),
+        ("two clocks", "and {} for two clocks"),
+    ):
+        page.says(words, power(10.0 ** round(np.log10(found[name]["error"]))))
+    page.allows("at 10^6 points each", "a number of points")

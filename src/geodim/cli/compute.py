@@ -407,5 +407,6 @@ def _document(result: IDResult, file: Path) -> dict[str, Any]:
     values = result.to_dict(max_support=1)
     for curve in ("support", "phi_lower", "phi_upper", "attained_from", "attained_by"):
         del values[curve]
-    gauge = None if result.gauge is None else result.gauge.to_dict()
+    known = None if result.gauge is None else result.gauge.to_dict()
+    gauge = None if known is None else {name: known[name] for name in ("level", "verdict", "marks")}
     return {**values, "format": FORMAT, "file": str(file), "gauge": gauge}

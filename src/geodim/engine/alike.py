@@ -6,7 +6,7 @@ The solvers are `geodim.engine.kernels.alike` and `geodim.engine.kernels.straigh
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +22,7 @@ from geodim.engine.skeleton import (
     nearly_a_period,
     phase_means,
     phase_slope,
+    repeated,
     stretches_of,
     widest_between,
 )
@@ -108,7 +109,7 @@ class Straight:
             rest += more
         means = np.roll(phase_means(u[first:stop], period), first)
         if period > 1:
-            u -= np.resize(means, n)
+            u -= repeated(means, n)
         straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
         span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
         margin = 2.0**-48 * (widest + float(np.abs(means).max()) + 2.0**-25 * (span + slope * n))
@@ -141,7 +142,8 @@ class Straight:
             l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.pattern, self.margin,
             self.offsets, self.counts, self.tops, self.floors, self.quanta, self.beyond, self.starts,
             self.ends, zones.edges, zones.kinds, zones.trends, zones.spreads, zones.powers, self.means,
-            *zones.starts.arrays, *zones.ends.arrays, self.state, first, stop, known, skip, phi, ranges, work,
+            *zones.starts.arrays, *zones.ends.arrays, self.state, self.loose, first, stop, known, skip, phi,
+            ranges, work,
         )  # fmt: skip
         return ranges, count
 
@@ -154,7 +156,7 @@ class Lines:
     """
 
     edges: list[int]
-    lines: list[Straight]
+    lines: dict[int, Straight] = field(default_factory=dict)  # as far as they were needed
     loose: float = 0.0
 
     @classmethod
@@ -163,7 +165,13 @@ class Lines:
         edges = stretches_of(l, n)
         if not edges or not is_noise(l, n, edges[0], edges[1]):
             return None
-        return cls(edges, [Straight.of(l, n, edges, at) for at in range(len(edges) - 1)])
+        return cls(edges)
+
+    def line(self, l: NDArray[np.float64], n: int, at: int) -> Straight:
+        """Return a line; threads that need it at the same time may both prepare it."""
+        if at not in self.lines:
+            self.lines[at] = Straight.of(l, n, self.edges, at)
+        return self.lines[at]
 
     def solve(
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
@@ -177,13 +185,14 @@ class Lines:
             middle = max((begin + end) // 2 // BASE * BASE, BASE)
             best = self.likely(l, n, middle)
             if usual > MANY and middle < end:  # perhaps another line says more
-                tried = np.zeros((len(self.lines), N_COUNTERS), np.int64)
-                for line, looks in zip(self.lines, tried, strict=True):
-                    line.solve(l, n, middle, min(middle + BASE, end), known, skip, phi, looks)
+                tried = np.zeros((len(self.edges) - 1, N_COUNTERS), np.int64)
+                for at, looks in enumerate(tried):
+                    self.line(l, n, at).solve(l, n, middle, min(middle + BASE, end), known, skip, phi, looks)
                 best = int(np.argmin(tried[:, WINDOWS] + TEST_LOOKS * tried[:, TESTS]))
                 work += tried.sum(axis=0)
             before = int(work[WINDOWS] + TEST_LOOKS * work[TESTS])
-            ranges, count = self.lines[best].solve(l, n, max(begin, first), end, known, skip, phi, work)
+            line = self.line(l, n, best)
+            ranges, count = line.solve(l, n, max(begin, first), end, known, skip, phi, work)
             usual = (int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) - before) / (end - begin)
             found += ranges[:count].tolist()
         together = found[:1]
@@ -247,7 +256,7 @@ class Bent:
         ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
         count = alike.solve_alike(
             l, self.mirrored, n, self.offsets, self.counts, self.records, self.quanta, self.starts, self.ends,
-            first, stop, known, skip, phi, ranges, work,
+            self.loose, first, stop, known, skip, phi, ranges, work,
         )  # fmt: skip
         return ranges, count
 

@@ -14,12 +14,14 @@ import numpy as np
 
 from geodim.engine.changed import changed
 from geodim.engine.hard import is_straight, margin
-from geodim.engine.helpers import Helpers
-from geodim.engine.kernels import columns, gaps, pyramid, runs
+from geodim.engine.kernels import columns, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.lattices import lattice, narrow_limits
 from geodim.engine.patterns import InPieces, hard_segments, line_or_pattern, pattern_or_bent
+from geodim.engine.pieces import TOP_BLOCKS, gaps_per_piece, pieces_of
+from geodim.engine.recursion import Recursion
+from geodim.engine.simplified import Twins, begin_at_zero, leave_out_outliers
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
 from geodim.errors import InternalError
@@ -31,19 +33,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.data.checks import Ranges
+    from geodim.engine.helpers import Helpers
+    from geodim.engine.recursion import Sweep
     from geodim.engine.target import Target
 
     PieceSolver = Callable[[tuple[int, int], NDArray[np.int64]], tuple[NDArray[np.int64], int]]
 
 FEW_FROM = 8192  # shorter columns are not checked for few distinct values
+PROBES, MANY_TIES = 512, 460  # of so many pairs of neighbours so many are equal where values are few
 FEW_VALUES = 256  # columns of up to this many distinct values are solved by pairs
-TOP_BLOCKS = 64  # the pyramid ends where at most this many blocks are left
 HUGE = 2.0**900  # beyond this, sums in comparisons of windows could overflow,
 SMALLER = -128  # so such columns are scaled by this power of two
 LARGEST = 2.0**1000  # beyond this, the trend arithmetic could overflow, too
-LONG = 1 << 20  # from this length on every gap is a piece of its own,
-GAPS_PER_PIECE = 4  # while shorter columns would spend too much time between pieces,
-SHORT = 1 << 15  # and the shortest are a single piece
 MOST_STRAIGHT = 1 << 26  # points of a straight column: positions times half a float are exact
 MOST_LOOKS = 4096  # windows examined per size before a column is treated as alike
 
@@ -73,13 +74,17 @@ class ColumnSolver:
         # The keys are needed only until the column is sorted, phi only afterwards: they share memory.
         self.phi = self.sorter.memory[: 8 * n_points].view(np.float64)
         self.values = np.empty(n_points + PADDING)
+        self.probes = np.linspace(0, max(n_points - 2, 0), PROBES).astype(np.intp)
         self.layout = PyramidLayout(n_points)
         self.slope = 0.0  # only counted columns have one
         self.skip_smallest = skip_smallest
         self.ranges: Ranges | None = None  # what a first pass found, by column index, if known
         self.relaxed = False  # whether widths of hard columns may be off by a few roundings:
         self.near, self.loose = 0.0, 0.0  # by this at most, and by this for the current column
+        self.coarse = True  # or by more, if windows are all alike; not where columns are dropped unsorted
+        self.twins: Twins | None = None  # equal columns are solved once, unless ties matter
         self.single = False  # whether all values of the current column are float32
+        self.shared: Sweep | None = None  # what other threads know, if there are any
         self.turn = 0.0  # at which of its pieces a column begins, as a share
         self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
@@ -174,10 +179,10 @@ class ColumnSolver:
         work = np.zeros(N_COUNTERS, np.int64)
         work[WINDOWS] = len(ranges) - 1
         if values.size <= HANDFUL:
-            count = runs.solve_few_pairs(values, counts, self.n, self.phi, target.phi, ranges)
+            count = runs.solve_few_pairs(values, counts, self.n, self.phi, self._known(target, 0), ranges)
         else:
             best = self.values[: self.n + 1]  # the sorted column, if any, is no longer needed
-            count = runs.solve_pairs(values, counts, self.n, best, self.phi, target.phi, ranges)
+            count = runs.solve_pairs(values, counts, self.n, best, self.phi, self._known(target, 0), ranges)
         self._merge(target, Solved(self.phi, ranges[:count], index, 0, work))
         return True
 
@@ -209,8 +214,8 @@ class ColumnSolver:
         if n < 2 or l[0] == l[n - 1]:
             return True
         if cut == 0 and self.step == 0.0 and n >= FEW_FROM:
-            at = np.linspace(0, n - 2, 512).astype(np.intp)
-            if np.mean(l[at] == l[at + 1]) > 0.9:  # perhaps there are few enough distinct values
+            at = self.probes
+            if np.count_nonzero(l[at] == l[at + 1]) > MANY_TIES:  # perhaps there are few distinct values
                 first_of = np.flatnonzero(np.append(True, l[1:n] != l[: n - 1]))
                 if first_of.size**2 <= 4 * n:
                     return self._solve_pairs(l[first_of], np.diff(first_of, append=n), index, target)
@@ -228,6 +233,12 @@ class ColumnSolver:
                 n -= excess
                 cut += excess
                 l[n : n + PADDING] = np.inf
+        first, others = leave_out_outliers(l, n, self.phi)
+        if others < n:
+            larger = np.array([[others, n]])
+            self._merge(target, Solved(self.phi, larger, index, cut, np.zeros(N_COUNTERS, np.int64)))
+            l, n = l[first:], others
+            l[n : n + PADDING] = np.inf
         return self._solve_gaps(l, n, index, target, stop, executor, cut)
 
     def _solve_gaps(
@@ -244,14 +255,20 @@ class ColumnSolver:
         known = self._known(target, cut)
         is_open = np.zeros(layout.counts[-1], np.bool_)
         skip = self.skip_smallest and cut == 0  # after a cut, the smallest windows are elsewhere
-        self.near = margin(l, n) if self.relaxed else 0.0
+        # Columns with values far away are dropped by counts that do not see how even the others are.
+        relaxed = self.relaxed and (self.coarse or n == self.n)
+        self.near = margin(l, n, self.coarse) if relaxed else 0.0
         self.loose = 0.0
         bar = np.maximum(known - self.near, 0.0) if self.near > 0.0 else known
         if self._open_gaps(l, n, layout.top_shift, target, bar, skip, is_open) == 0:
             return True
         del bar
+        twins = self.twins if n >= FEW_FROM and is_straight(l, n) else None
+        digest = Twins.digest(l, n, cut) if twins is not None else b""
+        if twins is not None and twins.has_lower(digest, index):
+            return True
         solve = self._piece_solver(l, n, layout, known, skip)
-        pieces = pieces_of(is_open, gaps_per_piece(n, executor))
+        pieces = pieces_of(is_open, gaps_per_piece(n, executor, self.shared))
         begin = int(self.turn * len(pieces))
         pieces = pieces[begin:] + pieces[:begin]
         top = layout.top_shift
@@ -263,16 +280,31 @@ class ColumnSolver:
             work = np.zeros(N_COUNTERS, np.int64)
             self._look_again(target, piece[0] << top, min(piece[1] << top, n))
             ranges, n_ranges = solve(piece, work)
-            self._merge(target, Solved(self.phi, ranges[:n_ranges], index, cut, work, piece, self.loose))
+            self._merge(target, Solved(self.phi, ranges[:n_ranges], index, cut, work, [piece], self.loose))
             return True
 
-        if executor is None:
-            return all(solve_piece(piece) for piece in pieces)
-        return all(list(executor.map(solve_piece, pieces)))
+        recursion = getattr(solve, "__self__", None)
+        if executor is None and self.shared is not None and isinstance(recursion, Recursion):
+            pieces = self._sweep(recursion, pieces, index, target, cut)
+        every = map(solve_piece, pieces) if executor is None else list(executor.map(solve_piece, pieces))
+        solved = all(every)
+        if twins is not None and solved:
+            twins.add(digest, index)
+        return solved
+
+    def _sweep(
+        self, recursion: Recursion, pieces: list[tuple[int, int]], index: int, target: Target, cut: int
+    ) -> list[tuple[int, int]]:
+        """Solve and merge as many pieces as possible in one call, and return the others."""
+        assert self.shared is not None
+        work = np.zeros(N_COUNTERS, np.int64)
+        done, ranges = recursion.sweep(pieces, self.shared.halted, work)
+        target.merge(Solved(self.phi, ranges, index, cut, work, pieces[:done]))  # the others know already
+        return pieces[done:]
 
     def _known(self, target: Target, cut: int) -> NDArray[np.float64]:
         """Return what other columns reached so far: a column must beat it to matter."""
-        return target.phi[cut:]
+        return (target.phi if self.shared is None else self.shared.bar)[cut:]
 
     def _look_again(self, target: Target, first: int, stop: int) -> None:
         """Update what was reached at sizes [first, stop), if copied; here it is read in place."""
@@ -297,6 +329,8 @@ class ColumnSolver:
     def _merge(self, target: Target, solved: Solved) -> None:
         """Merge what was solved."""
         target.merge(solved)
+        if self.shared is not None:
+            self.shared.raise_to(solved.phi, solved.ranges, solved.cut)
 
     def _piece_solver(
         self, l: NDArray[np.float64], n: int, layout: PyramidLayout, known: NDArray[np.float64], skip: bool
@@ -320,32 +354,24 @@ class ColumnSolver:
         bar = quantum if quantum > 0.0 else -slack
         unit, least = narrow_limits(quantum, magnitude, self.single)
         if 4 * pyramid.BASE <= n < MOST_STRAIGHT and is_straight(l, n):
-            return InPieces(
-                self, line_or_pattern, l, n, known, skip, top, slack == 0.0, self.near > 0.0
-            ).solve
+            return InPieces(self, line_or_pattern, l, n, known, skip, top, slack == 0.0, self.near).solve
         segmented = hard_segments(l, n) if self.near > 0.0 and slack > 0.0 else None
         if segmented is not None:
-            return InPieces(self, lambda *_: segmented, l, n, known, skip, top, False, True).solve
-        alike = InPieces(self, pattern_or_bent, l, n, known, skip, top, slack == 0.0, False)
+            return InPieces(self, lambda *_: segmented, l, n, known, skip, top, False, self.near).solve
+        if slack > 0.0 and begin_at_zero(l, n):
+            return self._piece_solver(l, n, layout, known, skip)
         if self.records is None:
             self.records = np.empty((self.layout.total, pyramid.RECORD))
         records = self.records
         pyramid.build_base(l, n, records, layout.counts[0], grain, span)
         pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)
-
-        def recursion(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-            if alike.used:
-                return alike.solve(piece, work)
-            blocks, lows = self._candidate_lists()
-            sizes = (piece[1] - piece[0]) << top
-            ranges = np.empty((sizes // pyramid.BASE + pyramid.BASE, 2), np.int64)
-            count = gaps.solve_gaps(
-                l, n, records, layout.offsets, layout.counts, grain, slack, bar, unit, least, span, piece[0],
-                piece[1], known, self.slope, skip, most_looks * sizes, self.phi, ranges, blocks, lows, work,
-            )  # fmt: skip
-            return (ranges, count) if count >= 0 else alike.solve(piece, work)
-
-        return recursion
+        alike = InPieces(self, pattern_or_bent, l, n, known, skip, top, slack == 0.0, 0.0)
+        recursion = Recursion(
+            self, alike, l, n, layout, grain, slack, bar, unit, least, span, known, skip, most_looks
+        )
+        if self.coarse and self.near > 0.0 and recursion.looks_too_often():
+            return InPieces(self, pattern_or_bent, l, n, known, skip, top, slack == 0.0, self.near).solve
+        return recursion.solve
 
     def _plain(self, l: NDArray[np.float64], n: int, top: int) -> PieceSolver:
         def plain(piece: tuple[int, int], work: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
@@ -380,7 +406,8 @@ class ColumnSolver:
 
         return scaled
 
-    def _candidate_lists(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def candidate_lists(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the lists of blocks of the thread that asks for them."""
         lists: tuple[NDArray[np.int32], NDArray[np.float64]] | None = getattr(self.scratch, "lists", None)
         if lists is None:
             lists = np.empty(self.layout.total, np.int32), np.empty(self.layout.total)
@@ -399,35 +426,3 @@ class PyramidLayout:
         self.offsets = np.concatenate([[0], np.cumsum(self.counts + 2)[:-1]]).astype(np.int64)
         self.total = int((self.counts + 2).sum()) + 2
         self.top_shift = pyramid.BLOCK_SHIFT + len(counts) - 1
-
-
-def gaps_per_piece(n: int, executor: Executor | Helpers | None) -> int:
-    """Return how many gaps of a column of n values are solved together.
-
-    Between two pieces a thread needs the interpreter's lock, for which many threads wait longer than for the
-    pieces.  Only if all threads share a single column, each piece is as small as can be.
-    """
-    if executor is not None and not isinstance(executor, Helpers):
-        return 1
-    if n < SHORT:
-        return TOP_BLOCKS
-    return GAPS_PER_PIECE if n < LONG else 1
-
-
-def pieces_of(is_open: NDArray[np.bool_], most: int = 1) -> list[tuple[int, int]]:
-    """Cut the open gaps into pieces of at most ``most`` neighbours.
-
-    They are ordered so that the first ones are spread over all sizes and say most about them.
-    """
-    pieces: list[tuple[int, int]] = []
-    for gap in np.flatnonzero(is_open).tolist():
-        if pieces and pieces[-1][1] == gap and gap - pieces[-1][0] < most:
-            pieces[-1] = pieces[-1][0], gap + 1
-        else:
-            pieces.append((gap, gap + 1))
-    stride = 1 << max(len(pieces) - 1, 0).bit_length()
-    order: list[tuple[int, int]] = []
-    while stride:  # every 64th, then every 32nd, ...
-        order += [pieces[at] for at in range(stride - 1, len(pieces), 2 * stride)]
-        stride >>= 1
-    return order

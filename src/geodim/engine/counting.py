@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.engine.column import ColumnSolver
-from geodim.engine.kernels import columns, sorting
+from geodim.engine.kernels import sorting
+from geodim.engine.kernels.counted import along_slope, cumulate, open_gaps_by_counts, tally, tilt
 from geodim.engine.rounding import LATTICE_BITS
 from geodim.engine.steps import counter_type
 from geodim.errors import DataChangedError, InputValueError, InternalError
@@ -35,15 +36,14 @@ if TYPE_CHECKING:
     from geodim.engine.target import Solved, Target
 
 
-def check_exact(counts: NDArray[Any], column: int) -> None:
+def check_exact(most: int, n_steps: int, column: int) -> None:
     """Raise an error if K j - C[j] would not be exact in float64.
 
     That depends on the number of steps and on the largest weighted number of points in one step.
     """
-    most = int(counts.max())
-    if most * (counts.size + 1) >= 2**53:
+    if most * (n_steps + 1) >= 2**53:
         msg = (
-            f"column {column} has {most:,} points in one of {counts.size:,} steps, too many to count "
+            f"column {column} has {most:,} points in one of {n_steps:,} steps, too many to count "
             "exactly: use a larger rtol, or divide the weights by a common divisor"
         )
         raise InputValueError(msg)
@@ -98,11 +98,13 @@ class CountingSolver(ColumnSolver):
         kind = column.dtype.type
         per_step, first = kind(1.0 / self.resolution), kind(self.first_steps[index])
         sorting.count_steps(column, per_step, first, self.counts)
-        if self.counts.dtype == np.uint16 and int(self.counts.sum()) != self.n_points:
+        total, most = tally(self.counts)
+        if self.counts.dtype == np.uint16 and total != self.n_points:
             # Keep the longer counters: other columns are probably like this one.
             self.counts = np.empty(self.counts.size, counter_type(self.n_points))
             sorting.count_steps(column, per_step, first, self.counts)
-        return self.solve_counts(self.counts, index, target, stop, executor)
+            total, most = tally(self.counts)
+        return self._solve_counted(self.counts, total, most, index, target, stop, executor)
 
     def solve_runs(
         self,
@@ -131,14 +133,30 @@ class CountingSolver(ColumnSolver):
         executor: Executor | Helpers | None = None,
     ) -> bool:
         """Do the same as `solve` for a column given by the number of its points in every step."""
-        self._check_complete(counts, index)
-        check_exact(counts, index)
-        self.slope = float(counts.max())
-        columns.cumulate(counts, self.slope, self.values)
+        total, most = tally(counts)
+        return self._solve_counted(counts, total, most, index, target, stop, executor)
+
+    def _solve_counted(
+        self,
+        counts: NDArray[np.integer[Any]] | NDArray[np.float64],
+        total: int,
+        most: int,
+        index: int,
+        target: Target,
+        stop: Callable[[], bool],
+        executor: Executor | Helpers | None,
+    ) -> bool:
+        """Solve a column by its counts, given their sum and the largest of them."""
+        self._check_complete(counts, total, index)
+        check_exact(most, counts.size, index)
+        self.slope = float(most)
+        cumulate(counts, self.slope, self.values)
         self._pad(self.n)
         return self._solve_gaps(self.values, self.n, index, target, stop, executor, 0)
 
-    def _check_complete(self, counts: NDArray[np.integer[Any]] | NDArray[np.float64], index: int) -> None:
+    def _check_complete(
+        self, counts: NDArray[np.integer[Any]] | NDArray[np.float64], total: int, index: int
+    ) -> None:
         """Raise unless all points were counted, some of them at either end of the range.
 
         The range is the one found by the first pass, up to rounding.
@@ -146,7 +164,7 @@ class CountingSolver(ColumnSolver):
         if counts.size != self.n - 1:
             msg = f"counts of {counts.size} steps for a solver of {self.n - 1}"
             raise InternalError(msg)
-        filled = int(counts.sum()) == self.n_points
+        filled = total == self.n_points
         if filled and self.ranges is not None:
             last = int(np.floor(self.ranges.greatest[index] / self.resolution) - self.first_steps[index])
             filled = bool(counts[:2].any() and counts[max(last - 1, 0) : last + 2].any())
@@ -162,7 +180,7 @@ class CountingSolver(ColumnSolver):
         return self.known
 
     def _look_again(self, target: Target, first: int, stop: int) -> None:
-        columns.along_slope(target.phi, self.slope, first, stop, self.known)
+        along_slope(target.phi, self.slope, first, stop, self.known)
 
     def _open_gaps(
         self,
@@ -174,7 +192,7 @@ class CountingSolver(ColumnSolver):
         skip: bool,  # noqa: ARG002
         is_open: NDArray[np.bool_],
     ) -> int:
-        return int(columns.open_gaps_by_counts(l, n, shift, self.slope, target.phi, is_open))
+        return int(open_gaps_by_counts(l, n, shift, self.slope, target.phi, is_open))
 
     def _lattice(self, l: NDArray[np.float64], n: int, magnitude: float) -> tuple[float, float, float]:
         """Return the lattice: counts and their windows are whole numbers, though the trend need not be."""
@@ -183,5 +201,5 @@ class CountingSolver(ColumnSolver):
         return super()._lattice(l, n, magnitude)
 
     def _merge(self, target: Target, solved: Solved) -> None:
-        columns.tilt(solved.phi, solved.ranges, len(solved.ranges), self.slope)
+        tilt(solved.phi, solved.ranges, len(solved.ranges), self.slope)
         target.merge(solved)

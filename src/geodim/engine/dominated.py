@@ -2,8 +2,9 @@
 
 Counts in a few thousand cells give N(w), the largest number of points in w neighbouring cells; then phi_k is
 less than w times the size of a cell for every k <= N(w).  Where cells are too coarse, at the smallest k, only
-the values of the densest cells are sorted: their windows are windows of the column.  If all these upper
-bounds lie below what other columns reached, the column is dropped.  See `geodim.engine.kernels.dominated`.
+the values of the densest cells, or of those that probably hold most ties, are sorted: their windows are
+windows of the column.  If all these upper bounds lie below what other columns reached, the column is dropped.
+See `geodim.engine.kernels.dominated`.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ class Dominance:
         self._bar, self._by = bar, np.empty(0, np.int32)
 
     def test(
-        self, values: NDArray[np.floating], columns: Sequence[int]
+        self,
+        values: NDArray[np.floating],
+        columns: Sequence[int],
+        known: NDArray[np.float64] | None = None,
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return which of some columns are dominated, and the extremes of all of them.
 
@@ -76,6 +80,8 @@ class Dominance:
             float32 or float64, one column per row.
         columns : sequence of int
             Their numbers: a column that only ties with lower columns is dominated.
+        known : array of float64, shape (len(columns), 2), optional
+            Their extremes, if a first pass found them: no column that has others is dominated.
 
         Returns
         -------
@@ -83,13 +89,14 @@ class Dominance:
             True only if, at every d, phi is proved to lie strictly below the bar, to tie with a lower
             column, or to be 0.
         ends : array of float64, shape (len(columns), 2)
-            Least and greatest value of each column.
+            Least and greatest value of each column, as known or as found.
         """
-        dominated, ends = np.zeros(len(columns), np.bool_), np.empty((len(columns), 2))
+        dominated = np.zeros(len(columns), np.bool_)
+        ends = np.empty((len(columns), 2)) if known is None else known
         worth = self.tested < self._give_up_after or WORTH * self.dropped >= self.tested
         self._find(
             values, np.asarray(columns, np.int64), self._bar, self._by, worth, self.cells, self._before,
-            self._gathered, self._ordered, self._starts, ends, dominated,
+            self._gathered, self._ordered, self._starts, known is not None, ends, dominated,
         )  # fmt: skip
         if worth and self._bar[-1] > 0.0:
             self.tested += len(columns)
@@ -108,5 +115,5 @@ def is_dominated(
         return False
     dominance = Dominance(column.size)
     dominance.rise(bar)
-    dominated, ends = dominance.test(column[np.newaxis], [0])
-    return bool(dominated[0]) and ends[0, 0] == least and ends[0, 1] == greatest
+    dominated, _ = dominance.test(column[np.newaxis], [0], np.array([[least, greatest]]))
+    return bool(dominated[0])

@@ -33,16 +33,20 @@ if TYPE_CHECKING:
     from geodim.engine.alike import Alike
 
 HARD_FROM = 1 << 14  # points; shorter columns are solved exactly soon enough
+COARSE_FROM = 1 << 16  # points; of shorter columns, that are no line, all windows are looked at if need be
+COARSEST_BITS = 16  # or by 2^-16 of the range, see `geodim.engine.tolerant`
 NEAR_BITS = 46  # widths are off by 2^-46 of the largest value at most, or not at all
 ROUNDING_BITS = 48  # and steps of a period by 2^-48 of it
 CERTAIN_BITS = 42  # the mean width is known to 2^-42 of itself, so the dimension to 10^-12
 LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings are those of normal numbers
 GRID_SPREAD = 24.0  # spacings: closer to a line than this
+LESS_THAN_RANDOM = 0.25  # times the root of the number of values: random ones depart more from any line
+EVEN_PARTS, IN_PART = 16, 16  # of the column, and steps in each of them, in which values may follow a line
 MOST_POINTS = 1 << 26  # positions times half a float are exact
 MOSTLY = 0.9  # of all values
 PROBES = 8  # gaps at which the exact way is tried
 TEST_LOOKS = 32  # windows that are evaluated in the time in which it tests a block and looks into it
-DEAR = 2048  # windows for each size: about ten times what normal data takes
+DEAR = 1000  # windows for each size: what takes about ten times as long as normal data
 
 
 def is_straight(l: NDArray[np.float64], n: int) -> bool:
@@ -68,37 +72,70 @@ def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
     return bool(near > MOSTLY * n)
 
 
-def margin(l: NDArray[np.float64], n: int) -> float:
-    """Return how far widths may be off if this column is hard; 0 if it is not, whatever others reached."""
-    magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
+def has_even_part(l: NDArray[np.float64], n: int) -> bool:
+    """Return whether some part of the column stays close to a line: otherwise windows are hardly alike."""
+    places = np.linspace(0, n - 1, EVEN_PARTS * IN_PART + 1).astype(np.intp)
+    values = l[places]
+    begin, end = values[:-1:IN_PART, np.newaxis], values[IN_PART::IN_PART, np.newaxis]
+    inner = values[:-1].reshape(EVEN_PARTS, IN_PART)
+    departures = inner - (begin + (end - begin) * (np.arange(IN_PART) / IN_PART))
+    spacing = (end - begin)[:, 0] * (EVEN_PARTS / n)
+    few = min(GRID_SPREAD, LESS_THAN_RANDOM * math.sqrt(n / EVEN_PARTS))
+    return bool(np.any(np.ptp(departures, axis=1) < few * spacing))
+
+
+def may_repeat(l: NDArray[np.float64], n: int) -> bool:
+    """Return whether a column may consist of segments, see `relaxed`."""
+    return may_be_segments(l, n, math.ldexp(_magnitude(l, n), -ROUNDING_BITS))
+
+
+def margin(l: NDArray[np.float64], n: int, coarsely: bool = True) -> float:
+    """Return how far widths may be off if this column is hard; 0 if it is not, whatever others reached.
+
+    ``coarsely`` says whether columns that are no line may be off by more than roundings.
+    """
+    magnitude = _magnitude(l, n)
     if not (HARD_FROM <= n < MOST_POINTS and SMALLEST < magnitude < LARGEST):
         return 0.0
-    if is_straight(l, n) or may_be_segments(l, n, math.ldexp(magnitude, -ROUNDING_BITS)):
-        return math.ldexp(magnitude, -NEAR_BITS)
-    return 0.0
+    roundings = math.ldexp(magnitude, -NEAR_BITS)
+    if is_straight(l, n) or (coarsely and n >= COARSE_FROM and has_even_part(l, n)):
+        span = float(l[n - 1] - l[0])
+        return max(roundings, math.ldexp(span, -COARSEST_BITS) + 2.0 * math.ulp(span))
+    return roundings if may_repeat(l, n) else 0.0
+
+
+def _magnitude(l: NDArray[np.float64], n: int) -> float:
+    return max(abs(float(l[0])), abs(float(l[n - 1])))
 
 
 def is_dear(l: NDArray[np.float64], n: int, way: Alike) -> bool:
     """Return whether the exact method examines too many windows, tried at some sizes all over the column."""
-    return looks_of(l, n, way) > DEAR
+    return looks_of(l, n, way) > DEAR  # all of them: the method learns from them how much to try
 
 
-def looks_of(l: NDArray[np.float64], n: int, way: Alike, *, smallest: bool = True) -> float:
+def looks_of(
+    l: NDArray[np.float64], n: int, way: Alike, most: float = math.inf, *, smallest: bool = True
+) -> float:
     """Return how many windows a method examines for each size, or the time of so many, at some sizes.
 
-    These are all over the column, with the ``smallest`` or without.
+    These are all over the column, with the ``smallest`` or without; if there are more windows than ``most``,
+    any number above it may be returned.
     """
     nothing, phi, work = np.zeros(n), np.empty(n), np.zeros(N_COUNTERS, np.int64)
     gaps = np.unique(np.linspace(1, (n - 1) // BASE, PROBES + 1)[:-1].astype(int))
     gaps = gaps if smallest else gaps[1:]
+    looks = 0.0
     for gap in gaps.tolist():
         way.solve(l, n, gap * BASE, gap * BASE + BASE, nothing, False, phi, work)
-    return int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) / (BASE * gaps.size)
+        looks = int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) / (BASE * gaps.size)
+        if looks > most:
+            break
+    return looks
 
 
 def relaxed(l: NDArray[np.float64], n: int) -> Segmented | None:
     """Return the solution of a hard column, or None if more than roundings distinguishes its windows."""
-    magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
+    magnitude = _magnitude(l, n)
     found = Segmented.of(l, n, math.ldexp(magnitude, -ROUNDING_BITS))
     if found is None:
         return None

@@ -34,7 +34,7 @@ def lattice(
 
 
 def narrow_limits(quantum: float, magnitude: float, single: bool) -> tuple[float, float]:
-    """How far blocks may spread for float32 to hold their windows, see `geodim.engine.kernels.tiles`.
+    """How far values may spread for float32 to hold their windows, see `geodim.engine.kernels.tiles`.
 
     Multiples of a quantum that is neither tiny nor huge may spread by 2^24 of it; values that are float32
     themselves by as much as the smallest of them, which must not be so small that float64 rounds its

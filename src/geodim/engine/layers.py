@@ -84,6 +84,6 @@ class Layer:
 
     def merge(self, solved: Solved) -> None:
         """Merge a column into this layer and all layers above it."""
-        feature = replace(solved, column=self.hop * self.layers.n_features + solved.column, piece=None)
+        feature = replace(solved, column=self.hop * self.layers.n_features + solved.column, pieces=())
         for profile in self.layers.profiles[self.hop :]:
             profile.merge(feature)

@@ -11,7 +11,7 @@ from geodim.engine.alike import least_ahead
 from geodim.engine.kernels import phases, straight
 from geodim.engine.kernels.counters import N_COUNTERS
 from geodim.engine.kernels.pyramid import BASE
-from geodim.engine.skeleton import long_period, phase_means, phase_slope
+from geodim.engine.skeleton import long_period, phase_means, phase_slope, repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class LongPattern:
             or line.zones.kinds.size > 1
         ):
             return None
-        departures = line.u + np.resize(line.means, n)
+        departures = line.u + repeated(line.means, n)
         period = long_period(departures)
         if period == 0 or period >= line.u.size // PARTS:
             return None
@@ -76,7 +76,7 @@ class LongPattern:
         if not limits:
             return None
         means = phase_means(departures, period)
-        noise = departures - np.resize(means, n)
+        noise = departures - repeated(means, n)
         tops, floors, quanta = np.empty(line.tops.size), np.empty(line.tops.size), line.quanta.copy()
         straight.block_departures(
             noise, n, line.offsets, line.counts, tops, floors, quanta, np.empty(quanta.size, np.int32)

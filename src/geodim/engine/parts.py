@@ -146,10 +146,13 @@ def sums_by_owner(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return for each feature the sum of phi over the sizes it owns, and whether it owns any.
 
-    Sums are in units of the largest phi.  A sum below the smallest float becomes 0, but the feature still
-    counts as an owner.
+    Sums are in units of the largest phi, or of the whole sum if there is only one feature.  A sum below the
+    smallest float becomes 0, but the feature still counts as an owner.
     """
     sums, attains = np.zeros(n_features), np.zeros(n_features, np.bool_)
+    if n_features == 1:  # whatever the sum, it is all there is
+        sums[0] = attains[0] = bool(phi[-1:].any() or phi.any())
+        return sums, attains
     largest = max(in_parts(lambda part: float(phi[part].max()), phi.size, n_threads), default=0.0)
     if largest == 0.0:
         return sums, attains

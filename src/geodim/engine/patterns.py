@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.alike import Bent, Lines, Straight
-from geodim.engine.hard import DEAR, MOST_POINTS, is_dear, is_straight_but_for_jumps, looks_of, relaxed
+from geodim.engine.hard import (
+    DEAR,
+    MOST_POINTS,
+    is_dear,
+    is_straight_but_for_jumps,
+    looks_of,
+    may_repeat,
+    relaxed,
+)
 from geodim.engine.kernels import patterns
 from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.long_patterns import LongPattern
 from geodim.engine.segments import Segmented, may_be_segments
+from geodim.engine.tolerant import Tolerant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +35,7 @@ if TYPE_CHECKING:
     from geodim.engine.column import ColumnSolver
 
 LONGEST = 32.0  # times the root of n: the longest period; solving takes its square
+TOO_DEAR = 32 * DEAR  # looks, by which a method is hardly better than none
 PERIOD_LOOKS = 16  # comparisons per value in the search for a period
 
 
@@ -63,27 +73,31 @@ class Periodic:
         return np.array([[first, stop]], np.int64), 1
 
 
-def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool) -> Alike:
+def line_or_pattern(l: NDArray[np.float64], n: int, top: int, exact: bool, near: float) -> Alike:
     """Choose the method for a column that stays close to a line.
 
-    ``exact`` says whether its differences are exact, ``may_relax`` whether its widths may be off by a few
-    roundings.
+    ``exact`` says whether its differences are exact, ``near`` how far its widths may be off, which is a few
+    roundings if that suffices; gaps have 2**top sizes.
     """
     found: Alike | None = repeating(l, n) if exact else None
     if found is None:
         line = Straight.of(l, n)
         found = LongPattern.of(l, n, line)
-    if found is None:
-        found = (relaxed(l, n) if may_relax and is_dear(l, n, line) else None) or line
-    return found
+    if found is None and near > 0.0 and is_dear(l, n, line):
+        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near)
+    return found or line
 
 
-def pattern_or_bent(l: NDArray[np.float64], n: int, exact: bool, may_relax: bool) -> Alike:  # noqa: ARG001
-    """Choose the method for any other alike column; whether it is needed depends on other columns."""
+def pattern_or_bent(l: NDArray[np.float64], n: int, top: int, exact: bool, near: float) -> Alike:
+    """Choose the method for any other alike column; see `line_or_pattern`.
+
+    If ``near`` is 0, whether it is needed depends on other columns.
+    """
     found = repeating(l, n) if exact else None
-    if found is None and is_straight_but_for_jumps(l, n):
-        found = Straight.of(l, n)
-    return found or lines_or_bent(l, n)
+    if found is not None:
+        return found
+    found = Straight.of(l, n) if is_straight_but_for_jumps(l, n) else lines_or_bent(l, n)
+    return (Tolerant.of(l, n, found, top, near) if near > 0.0 else None) or found
 
 
 def lines_or_bent(l: NDArray[np.float64], n: int) -> Alike:
@@ -91,11 +105,11 @@ def lines_or_bent(l: NDArray[np.float64], n: int) -> Alike:
     lined = Lines.of(l, n) if n < MOST_POINTS else None
     if lined is None:
         return Bent.of(l, n)
-    looks = looks_of(l, n, lined, smallest=False)
+    looks = looks_of(l, n, lined, TOO_DEAR, smallest=False)
     if looks <= DEAR:
         return lined
     bent = Bent.of(l, n)
-    return lined if looks <= looks_of(l, n, bent, smallest=False) else bent
+    return bent if looks > TOO_DEAR or looks_of(l, n, bent, looks, smallest=False) < looks else lined
 
 
 def repeating(l: NDArray[np.float64], n: int) -> Alike | None:
@@ -105,7 +119,7 @@ def repeating(l: NDArray[np.float64], n: int) -> Alike | None:
 
 def hard_segments(l: NDArray[np.float64], n: int) -> Segmented | None:
     """Solve a column that is no line if it consists of segments and is hard."""
-    found = relaxed(l, n)
+    found = relaxed(l, n) if may_repeat(l, n) else None
     return found if found is not None and is_dear(l, n, Bent.of(l, n)) else None
 
 
@@ -113,11 +127,11 @@ class InPieces:
     """Solves pieces of an alike column; what this needs is prepared with the first piece."""
 
     def __init__(
-        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, bool, bool], Alike],
+        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, int, bool, float], Alike],
         l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int,
-        exact: bool, may_relax: bool,
+        exact: bool, near: float,
     ) -> None:  # fmt: skip
-        self.make, self.exact, self.may_relax = make, exact, may_relax  # see `line_or_pattern`
+        self.make, self.exact, self.near = make, exact, near  # see `line_or_pattern`
         self.solver, self.l, self.n, self.known, self.skip, self.top = solver, l, n, known, skip, top
         self.column: Alike | None = None
         self.lock = threading.Lock()
@@ -131,7 +145,7 @@ class InPieces:
         """Solve one piece."""
         with self.lock:
             if self.column is None:
-                self.column = self.make(self.l, self.n, self.exact, self.may_relax)
+                self.column = self.make(self.l, self.n, self.top, self.exact, self.near)
                 self.solver.loose = self.column.loose
         first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
         return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)

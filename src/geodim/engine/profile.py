@@ -36,7 +36,9 @@ class Profile:
     neighbouring steps (see `geodim.engine.counting`).
     """
 
+    ties_matter: ClassVar[bool] = False  # whether all columns count that attain Phi, not only the lowest
     goes_on: ClassVar[bool] = False  # whether the next pass starts from what this one found
+    raised_by_each: ClassVar[bool] = True  # whether what any column attains is a bar for all others
 
     phi: NDArray[np.float64]
     owner: NDArray[np.int32]
@@ -90,8 +92,8 @@ class Profile:
             self.work += solved.work
             if solved.loose > 0.0:
                 self.notes[LOOSE][solved.column] = solved.loose
-            if solved.piece is not None:
-                del self.unsolved[solved.column][solved.piece]
+            for piece in solved.pieces:
+                del self.unsolved[solved.column][piece]
 
     def relax(self, relaxed: bool) -> None:
         """If ``relaxed``, allow widths of columns to be off from now on, by an amount noted for each."""
@@ -104,7 +106,8 @@ class Profile:
         loose = self.notes.get(LOOSE)
         if loose is None or not loose.any():
             return 0.0
-        return float(loose[np.unique(self.owner[self.owner >= 0])].max(initial=0.0))
+        owners = np.unique(self.owner[:-1])  # there is one window of all points, which every column knows
+        return float(loose[owners[owners >= 0]].max(initial=0.0))
 
     def merge_whole(self, phi: NDArray[np.float64], column: int) -> None:
         """Merge a whole column's phi with NumPy alone, as `merge` does with compiled code."""

@@ -148,15 +148,22 @@ def _least_period(squares: NDArray[np.float64]) -> int:
 
 
 def mean_changes(u: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    """Return the mean square of the change of departures over 1, 2, ..., ``most`` steps."""
+    """Return the variance of the change of departures over 1, 2, ..., ``most`` steps.
+
+    Not the mean square: the slope of a pattern is known only roughly before its period is.
+    """
     size = 1 << (u.size + most - 1).bit_length()
     shifted = u - u.mean()
     products = np.fft.irfft(np.abs(np.fft.rfft(shifted, size)) ** 2, size)[1 : most + 1]
     squares = np.concatenate([[0.0], np.cumsum(shifted * shifted)])
     steps = np.arange(1, most + 1)
+    total = np.concatenate([[0.0], np.cumsum(shifted)])
+    drifts = (total[-1] - total[steps]) - total[u.size - steps]
     sums = squares[u.size - steps] + (squares[-1] - squares[steps]) - 2.0 * products
+    sums -= drifts * drifts / (u.size - steps)
     for p in (1 + np.flatnonzero(sums < CANCELLED * squares[-1])).tolist():
         change = u[p:] - u[:-p]
+        change -= change.mean()
         sums[p - 1] = float(change @ change)
     changes: NDArray[np.float64] = sums / (u.size - steps)
     return changes
@@ -179,6 +186,11 @@ def phase_means(u: NDArray[np.float64], period: int) -> NDArray[np.float64]:
         return np.array([u[phase::period].mean() for phase in range(period)])
     whole: NDArray[np.float64] = u[: u.size // period * period].reshape(-1, period).mean(axis=0)
     return whole
+
+
+def repeated(means: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Return n values of a pattern, as `numpy.resize` does, which is slow for short patterns."""
+    return np.tile(means, -(-n // means.size))[:n]
 
 
 def least_rise(means: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.changed import changed
 from geodim.engine.dominated import Dominance
 from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
 from geodim.engine.parts import thread_count
 from geodim.engine.profile import LOOSE, Profile
+from geodim.engine.simplified import Twins
 from geodim.engine.steps import steps_needed
 from geodim.engine.ways import MOST_COLUMNS, local_way
 from geodim.engine.windows import solve_every_window
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
     from geodim.engine.column import ColumnSolver
+    from geodim.engine.recursion import Sweep
     from geodim.engine.ways import Way
 
     Sharing = ThreadPoolExecutor | Helpers
@@ -159,6 +160,12 @@ class _Run:
         self.local = threading.local()
         self.scratch = threading.local()  # separate, or a solver would refer to itself and outlive the run
         self.solvers = count()
+        self.twins = None if profile.ties_matter or source.n_features == 1 else Twins()
+        self.shared: Sweep | None = None
+        if way.shares and profile.raised_by_each:
+            from geodim.engine.recursion import Sweep  # noqa: PLC0415 - imports Numba
+
+            self.shared = Sweep.from_phi(profile.phi)
 
     def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
         """Solve every column: one at a time with all threads if columns are few, otherwise one per thread."""
@@ -190,7 +197,11 @@ class _Run:
         if apart:
             remaining = np.setdiff1d(remaining, first)
         width = max(1, min(width, -(-len(remaining) // workers)))
-        blocks = [list(group) for _, group in groupby(remaining.tolist(), lambda column: column // width)]
+        # Blocks begin where lines of the cache do, so that few lines are read for two of them.
+        places = (remaining + getattr(source, "past_line", 0)) % source.n_features
+        remaining, places = (array[np.argsort(places, kind="stable")] for array in (remaining, places))
+        pairs = zip(remaining.tolist(), (places // width).tolist(), strict=True)
+        blocks = [[column for column, _ in group] for _, group in groupby(pairs, lambda pair: pair[1])]
         if apart:
             share = max(1, min(width, -(-len(first) // workers)))
             blocks = [first[at : at + share] for at in range(0, len(first), share)] + blocks
@@ -207,11 +218,15 @@ class _Run:
         try:
             while waiting:
                 finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                if self.shared is not None and self.driver.late():
+                    self.shared.halted[0] = 1
                 for future in finished:
                     future.result()
                 self.report()
         except BaseException:
             self.driver.halt("interrupted")  # tasks that have not begun return at once
+            if self.shared is not None:
+                self.shared.halted[0] = 1
             raise
 
     def _solve_together(self, groups: list[list[int]], pool: ThreadPoolExecutor) -> None:
@@ -237,10 +252,9 @@ class _Run:
 
             self._wait_for([pool.submit(read, *share) for share in pairwise(edges)])
             self.profile.bytes_read += values.nbytes
-            # After the last group, threads without a column help others, two or more each; before that, all
-            # threads have columns of their own.
+            # After the last group, threads without a column help others, two or more each.
             most = min(-(-2 * self.threads // len(group)), self.threads - 1)
-            helpers = Helpers(pool, most) if group is groups[-1] else None
+            helpers = Helpers(pool, most) if group is groups[-1] and len(group) < self.threads else None
             solving[turn % 2] = [
                 pool.submit(self._solve_unless_dominated, values[at : at + 1], column, helpers)
                 for at, column in enumerate(group)
@@ -286,13 +300,12 @@ class _Run:
             dominance = self.local.dominance = Dominance(self.source.n_points)
         if self.way.drops:
             dominance.look(self.profile, len(block))
-        dominated, ends = dominance.test(values, block)
+        known = None  # solvers notice columns that are no longer as the first pass found them
+        if self.ranges is not None:
+            known = np.column_stack([self.ranges.least[block], self.ranges.greatest[block]])
+        dominated, ends = dominance.test(values, block, known)
         if self.ends is not None:
             self.ends[block] = ends
-        if self.ranges is not None:
-            found = np.column_stack([self.ranges.least[block], self.ranges.greatest[block]])
-            for at in np.flatnonzero(np.any(found != ends, axis=1)).tolist():
-                raise changed(block[at], tuple(found[at].tolist()), tuple(ends[at].tolist()))
         for column in np.compress(dominated, block).tolist():
             self.profile.finish(column)
         return [(values[at], block[at]) for at in np.flatnonzero(~dominated).tolist()]
@@ -322,6 +335,9 @@ class _Run:
             solver.turn = next(self.solvers) % self.threads / self.threads
             solver.ranges = self.ranges
             solver.relaxed = LOOSE in self.profile.notes
+            solver.coarse = not self.way.drops
+            solver.twins = self.twins
+            solver.shared = self.shared
             solver.scratch = self.scratch  # one pair of lists per thread, even if it helps several solvers
             self.local.solver = solver
         return solver

@@ -92,8 +92,7 @@ class Sorter:
         swapped = sorting.radix_passes(self.keys, self.spare, self.digit_counts)
         keys = self.spare if swapped else self.keys
         if self.key_type.itemsize == 4:
-            sorting.keys_to_bits_32(keys)
-            values[:n] = keys.view(np.float32)
+            sorting.keys_to_values_32(keys, values)
         else:
             sorting.keys_to_bits_64(keys, values[:n].view(np.uint64))
 

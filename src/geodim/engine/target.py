@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -35,8 +37,8 @@ class Solved:
         How many points of a majority run were left out; at these sizes phi is 0.
     work : array of int64
         Counters of the work done, see `geodim.engine.kernels.counters`.
-    piece : pair of int, optional
-        Which of the announced pieces this is; None for a whole column.
+    pieces : sequence of pairs of int
+        Which of the announced pieces these are; none for a whole column.
     loose : float
         By how much ``phi`` may exceed the true value, see `geodim.engine.hard`; 0 is exact.
     """
@@ -46,7 +48,7 @@ class Solved:
     column: int
     cut: int
     work: NDArray[np.int64]
-    piece: Piece | None = None
+    pieces: Sequence[Piece] = ()
     loose: float = 0.0
 
 
@@ -64,4 +66,4 @@ class Target(Protocol):
         """Announce that a column is solved in these pieces, each with its half-open range of d."""
 
     def merge(self, solved: Solved) -> None:
-        """Take what was found; called once per piece, or once per column."""
+        """Take what was found; called for one or some pieces, or once per column."""

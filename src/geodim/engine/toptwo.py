@@ -9,7 +9,7 @@ attain the best, so ties for the best are counted completely.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,9 @@ class TopTwo(Profile):
     tied : array of int
         How many columns attain it.
     """
+
+    raised_by_each: ClassVar[bool] = False  # two columns must attain it
+    ties_matter: ClassVar[bool] = True
 
     best: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     holder: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
@@ -80,8 +83,8 @@ class TopTwo(Profile):
             self.work += solved.work
             if solved.loose > 0.0:
                 self.notes[LOOSE][solved.column] = solved.loose
-            if solved.piece is not None:
-                del self.unsolved[solved.column][solved.piece]
+            for piece in solved.pieces:
+                del self.unsolved[solved.column][piece]
 
     def merge_whole(self, phi: NDArray[np.float64], column: int) -> None:
         """Merge a whole column's phi with NumPy alone."""

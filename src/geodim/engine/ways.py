@@ -79,6 +79,11 @@ class Way:
         return self.method == "counted"
 
     @property
+    def shares(self) -> bool:
+        """Whether threads that solve a column each tell each other at once what they found."""
+        return self.method == "sorted" and self.solvers > 1
+
+    @property
     def compiled(self) -> bool:
         """Whether columns are solved by compiled code."""
         return self.method != EVERY_WINDOW

@@ -2,14 +2,14 @@
 
 Peak memory of plain columns of n points, b bytes a value, is
 
-    solvers * n (8 + 2 b + 4.75 + 24) + 12 n + buffers * width * n b    (+ n d b if the data is not mapped)
+    solvers * n (8 + 2 b + 2.375 + 56) + 12 n + buffers * width * n b    (+ n d b if the data is not mapped)
 
 for the sorted column, the keys, records, lists and departures of each thread that solves, the profile, and
-the blocks being read; and 180 MiB for Python itself.  Counted columns have S steps in place of n, except
-for the blocks being read.  Sparse columns and those of weighted points are read as values with
-multiplicities instead, at 50 bytes a value.  Columns that are made have the points they are made from in the
-place of n d b, and 36 bytes per point and thread (15 for long columns) to be dropped by counts.  Points with
-masses have constants of their own.
+the blocks being read; 8 n more if several threads solve; and 180 MiB for Python itself.  Counted columns have
+S steps in place of n, except for the blocks being read.  Sparse columns and those of weighted points are read
+as values with multiplicities instead, at 50 bytes a value.  Columns that are made have the points they are
+made from in the place of n d b, and 36 bytes per point and thread (15 for long columns) to be dropped by
+counts.  Points with masses have constants of their own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from geodim.planning.hops import NARROWEST, hop_peak, hop_way
 from geodim.planning.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
 from geodim.planning.rates import CORE, CoreRates, speed_up
 
-RECORDS = 2.375  # bytes per point: a record of 64 for every 32 points, and a list of 12
+RECORDS = 2.375  # bytes per point: two records of 64 for every 64 points, and lists of 12
 STRAIGHT = 56  # bytes per point of a column that stays close to a line: departures, it mirrored, and ladders
 RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
 WEIGHT = 25  # bytes per row that has one, as measured
@@ -78,6 +78,8 @@ def column_memory(problem: Problem, threads: int) -> int:
         solved, known = min(size, expanded), known + 8  # repeated, and then copied to their place
         read = way.solvers * RUN * problem.runs + WEIGHT * (problem.n_rows or 0)
     work = way.solvers * solved * (8 + 2 * kind + RECORDS + known) + 12 * size + read
+    if way.shares:  # what all threads reached, for all of them
+        work += 8 * n
     if way.drops or problem.made_once:
         work += way.solvers * n * (DROP if n <= SORT_ALL_UP_TO else DROP_LONG)
     if not way.counted and way.compiled:  # which columns are straight shows only when they are sorted

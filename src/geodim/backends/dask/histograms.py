@@ -102,7 +102,7 @@ def solve_counts(
             tasks.take_up(profile, before, columns)
         profile.done[~np.isin(columns, todo)] = True
         for at in np.flatnonzero(~profile.done).tolist():
-            check_exact(counts[at], columns[at])
+            check_exact(int(counts[at].max()), counts[at].size, columns[at])
             if not solver.solve_counts(counts[at].astype(np.float64), at, profile, job.clock()):
                 break
             profile.finish(at)

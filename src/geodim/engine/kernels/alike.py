@@ -33,7 +33,8 @@ from geodim.engine.kernels.lines import (
     require_lines,
 )
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
+from geodim.engine.kernels.smallest import solve_smallest
+from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile
 
 TOP_BLOCKS = 64  # at most, on the level where the descent begins
 BATCH = 16  # gaps whose upper bounds are found together, since extremes are scattered over the memory
@@ -48,7 +49,7 @@ LEAST = 2.0**-1074  # then they differ by this
 ROUNDINGS = 2.0**-50  # of a bound, relative to the numbers that it is the sum of; see docs/numerics.md
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def seed(l, n, d0, sizes, positions, best):
     """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for the given starts i and all e < sizes.
 
@@ -82,9 +83,9 @@ def below(width, quantum):
     return width, 0.5 * step + (quantum if even == np.floor(even) else 0.0)
 
 
-@njit(nogil=True, cache=True)
-def mark_settled(best, d0, count, head, tail, rest, quanta, outside, settled):
-    """Mark the sizes at which no untried window can be narrower; return the number of other sizes.
+@njit(nogil=True, cache=True, counts_references=False)
+def mark_settled(best, d0, count, head, tail, rest, quanta, outside, tolerance, settled):
+    """Mark the sizes at which no untried window is narrower by ``tolerance``; return the number of others.
 
     At the size d = d0 + e, all untried windows whose quantum is quanta[k] are at least
     ``outside[e, k] + c d`` wide, where c is the sum of ``head``, ``tail`` and ``rest``; ``outside`` is
@@ -99,6 +100,8 @@ def mark_settled(best, d0, count, head, tail, rest, quanta, outside, settled):
         for kind in range(quanta.size):
             if outside[e, kind] < np.inf and best[e] > 0.0:
                 width, less = below(best[e], quanta[kind])
+                if width - less > best[e] - tolerance:
+                    width, less = best[e], tolerance
                 above = ((width - head * d) - tail * d) - rest * d
                 off = ROUNDINGS * (abs(above) + less + 2.0**-25 * head * d)
                 settled[e] = settled[e] and (above - less) + off < outside[e, kind]
@@ -106,7 +109,7 @@ def mark_settled(best, d0, count, head, tail, rest, quanta, outside, settled):
     return left
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def trend_at(l, n, d, positions, records, start, shift):
     """Return the mean slope at both ends of the narrowest of some windows; among equal ones, the best fit.
 
@@ -134,7 +137,7 @@ def trend_at(l, n, d, positions, records, start, shift):
     return slope
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def narrower(best, settled, d0, count, around, c, pattern, quantum):
     """Return a T such that windows wider than ``around + T + c e + pattern`` do not lower ``best`` at any e.
 
@@ -159,7 +162,26 @@ def narrower(best, settled, d0, count, around, c, pattern, quantum):
     return highest + ROUNDINGS * (largest + c * count)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
+def narrower_by(best, settled, d0, count, around, c, pattern, quantum, tolerance):
+    """Return a T as `narrower` does, or one such that wider windows are narrower by ``tolerance`` at most."""
+    highest = narrower(best, settled, d0, count, around, c, pattern, quantum)
+    if tolerance > 0.0:
+        any_quantum = narrower(best, settled, d0, count, around, c, pattern, 0.0)
+        if abs(any_quantum) < np.inf:
+            off = ROUNDINGS * (abs(any_quantum) + tolerance)
+            highest = min(highest, (any_quantum - tolerance) + off)
+    return highest
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def never_falling(best, count):
+    """Lower widths to those of larger windows."""
+    for e in range(count - 2, -1, -1):
+        best[e] = min(best[e], best[e + 1])
+
+
+@njit(nogil=True, cache=True, counts_references=False)
 def least_width(l, records, quanta, start, count, shift, j, d0, c, head, tail, around):
     """Return a lower bound on the widths of a block's windows, minus ``around + c e``, and their quantum.
 
@@ -191,7 +213,7 @@ def least_width(l, records, quanta, start, count, shift, j, d0, c, head, tail, a
     return lowest - records[start + j, OFF], quantum
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def evaluate_block(l, n, records, j, d0, c, lowest, bound, best):
     """Evaluate those starts of a base block whose windows can be narrower; return their number.
 
@@ -217,7 +239,7 @@ def evaluate_block(l, n, records, j, d0, c, lowest, bound, best):
     return promising
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def lowered(best, before, count):
     """Return whether any width is less than before, and copy the widths to ``before``.
 
@@ -230,12 +252,12 @@ def lowered(best, before, count):
     return less > 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def descend(
-    l, n, offsets, counts, records, quanta, top, d0, sizes, c, pattern, stack, bounds, before, settled, best,
-    work,
+    l, n, offsets, counts, records, quanta, top, d0, sizes, c, pattern, tolerance, stack, bounds, before,
+    settled, best, work,
 ):  # fmt: skip
-    """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1.
+    """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1, or to within ``tolerance``.
 
     ``stack`` is (4 levels + blocks of level top,) int64, ``bounds`` (CLASSES,) and ``before`` (BASE,)
     float64: scratch.  Sizes that are ``settled``, (BASE,) bool, need not be lowered, though they may be.
@@ -266,7 +288,7 @@ def descend(
         kind = min(max(exponent - finest, 0), CLASSES - 1)
         if np.isnan(bounds[kind]):
             quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
-            bounds[kind] = narrower(best, settled, d0, sizes, around, c, pattern, quantum)
+            bounds[kind] = narrower_by(best, settled, d0, sizes, around, c, pattern, quantum, tolerance)
         if lowest > bounds[kind]:
             continue
         if level > 0:
@@ -284,8 +306,8 @@ def descend(
 
 @njit(nogil=True, cache=True)
 def solve_alike(
-    l, mirrored, n, offsets, counts, records, quanta, starts, ends, d_first, d_stop, known, skip_smallest,
-    phi, ranges, work,
+    l, mirrored, n, offsets, counts, records, quanta, starts, ends, tolerance, d_first, d_stop, known,
+    skip_smallest, phi, ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first being a multiple of BASE (or 1).
 
@@ -300,6 +322,7 @@ def solve_alike(
         As `lines.build_lines` fills them.
     starts, ends : (m,) int64, positions: windows of all sizes that start or end there are tried; ends are
         counted from the last value
+    tolerance : float64, by how much widths may exceed phi; 0 is exact
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -352,9 +375,11 @@ def solve_alike(
                 continue
             work[LEAVES] += 1
             descend(
-                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, no_pattern, stack, bounds,
-                before, settled, found, work,
+                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, no_pattern, tolerance, stack,
+                bounds, before, settled, found, work,
             )  # fmt: skip
+            if tolerance > 0.0:
+                never_falling(found, stop - d0)
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
             n_ranges = note_range(ranges, n_ranges, d0, stop)

@@ -8,12 +8,23 @@ from __future__ import annotations
 import numpy as np
 
 from geodim.compiled import njit
-from geodim.engine.kernels.lanes import element, put
+from geodim.engine.kernels.lanes import (
+    ROW,
+    element,
+    load_row,
+    prefetch,
+    put,
+    reaching,
+    splat_row,
+    trailing_zeros,
+)
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.kernels.sorting import AHEAD, LINE
 from geodim.engine.kernels.tiles import evaluate_tile
 
 LANES = 64  # independent minima, so that loops are vectorised without reassociation
 CHUNK = 1024
+FEW_INSIDE = 8  # values are few if less than one in so many
 STARTS = 256  # of windows, between checks of whether they suffice
 AT_ONCE = 4  # one pass for all of the smallest sizes takes a quarter of the time of one pass for each
 SHORT_RUN = 32  # up to this many values of one cell are sorted by insertion
@@ -46,11 +57,25 @@ def first_above(bar, stop, width):
 def gather_between(column, low, high, held, gathered):
     """Copy the values in [low, high), at most ``held`` of them; return how many there are.
 
-    Which values these are is hard to predict, so each is written, and the next one overwrites the others.
+    Which values these are is hard to predict.  If they are few, rows of values are compared at once, and
+    those that lie inside are picked by their bits; otherwise each value is written, and the next one
+    overwrites it unless it lies inside.
     """
     inside = np.empty(CHUNK, np.uint8)
     count = np.int64(0)
     i = 0
+    if held < column.size // FEW_INSIDE:
+        least, limit = splat_row(not_below(low, column)), splat_row(not_below(high, column))
+        while i + ROW <= column.size and count + ROW <= gathered.size:
+            for at in range(i + AHEAD, i + AHEAD + ROW, LINE):
+                prefetch(column, min(at, column.size - 1))
+            values = load_row(column, i)
+            bits = reaching(values, least) & ~reaching(values, limit)
+            while bits != 0:
+                put(gathered, count, np.float64(element(column, i + trailing_zeros(bits))))
+                count += 1
+                bits &= bits - 1
+            i += ROW
     while i + CHUNK <= column.size and count + CHUNK <= gathered.size:  # room for them, whatever was counted
         some = column[i : i + CHUNK]
         for at in range(CHUNK):  # vectorised
@@ -66,6 +91,17 @@ def gather_between(column, low, high, held, gathered):
             gathered[count] = x
         count += 1 if low <= x < high else 0
     return count
+
+
+@njit(nogil=True, cache=True)
+def not_below(limit, column):
+    """Return the least number of the column's type that is not below ``limit``, finite and within its range.
+
+    No value of the column lies between the two, so that comparisons with either are the same.
+    """
+    kind = column.dtype.type
+    near = kind(limit)
+    return near if near >= limit else np.nextafter(near, kind(np.inf))
 
 
 @njit(nogil=True, cache=True)

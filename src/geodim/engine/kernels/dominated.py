@@ -23,7 +23,8 @@ from geodim.engine.kernels.dense_values import (
     put_in_order,
     settle_by_values,
 )
-from geodim.engine.kernels.lanes import element, put
+from geodim.engine.kernels.lanes import element, prefetch, put
+from geodim.engine.kernels.sorting import AHEAD, LINE
 from geodim.engine.kernels.tiles import PADDING
 
 NEARBY = 32  # this many starts on either side of the last window that held enough points are tried first
@@ -33,9 +34,11 @@ LOOKS = 64  # windows of values examined per point of the column before giving u
 DENSE = 8  # at first, only the densest 1 / DENSE of the values are examined, and
 FEW = 1 << 14  # no more than this unless cells leave larger windows open;
 MORE = 3  # next, this many times as many
-TINY = 64  # points; ties may settle windows of up to this many
+ATTEMPTS = 5  # at choosing values of a column that is too long to be sorted, see `_some_values`
+SMALL, TINY = 1024, 64  # points; ties may settle windows of up to this many, and few sizes are left below
 EVEN_FROM, EVEN = 1 << 14, 60.0  # points from which on a column may be hard; see `_is_even`
 SMALLEST_CELL, LARGEST_CELL = 2.0**-900, 2.0**900
+SMALLEST_NARROW, MOST_NARROW = 2.0**-100, 1 << 22  # cells, and their numbers, with which float32 is exact
 
 
 @njit(nogil=True, cache=True)
@@ -62,7 +65,7 @@ def running_best(phi, owner, bar, by):
 
 @njit(nogil=True, cache=True)
 def dominated_columns(
-    values, columns, bar, by, test, n_cells, before, gathered, ordered, starts, ends, rejected
+    values, columns, bar, by, test, n_cells, before, gathered, ordered, starts, known, ends, rejected
 ):
     """Find the columns that at every d lie strictly below the bar, or tie where a lower column attains it.
 
@@ -77,7 +80,8 @@ def dominated_columns(
     before : (n_cells + 3,) int32, scratch
     gathered, ordered : (m,) and (m + PADDING,) float64, scratch: m values of a column may be sorted
     starts : (2 m + 3,) int32, scratch
-    ends : (c, 2) float64, the extremes of every column, written
+    known : bool, whether ``ends`` holds what an earlier pass found: no column with other extremes is rejected
+    ends : (c, 2) float64, the extremes of every column, written unless they are known
     rejected : (c,) bool, written: True only if domination is proved
     """
     count, n = values.shape
@@ -91,10 +95,10 @@ def dominated_columns(
     require(rejected.size >= count, "dominated_columns: rejected")
     for c in range(count):
         column = values[c]
-        least, greatest = _extremes(column)
-        ends[c, 0], ends[c, 1] = least, greatest
+        if not known:
+            ends[c, 0], ends[c, 1] = _extremes(column)
         rejected[c] = test and _dominated(
-            column, least, greatest, columns[c], bar, by, n_cells, before, gathered, ordered, starts
+            column, ends[c, 0], ends[c, 1], columns[c], bar, by, n_cells, before, gathered, ordered, starts
         )
 
 
@@ -117,11 +121,14 @@ def _extremes(column):
 
 @njit(nogil=True, cache=True)
 def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathered, ordered, starts):
-    """Try the whole proof for one column, with the arrays of `dominated_columns`; return whether it holds."""
+    """Try the whole proof for one column, with the arrays of `dominated_columns`; return whether it holds.
+
+    It does not if the extremes are not those of the column.
+    """
     n = column.size
     span = greatest - least
     if not 0.0 < span < np.inf:  # constant columns attain nothing; the solver judges infinite ranges
-        return span == 0.0
+        return span == 0.0 and _extremes(column) == (least, greatest)
     if span > bar[n - 1]:
         return False
     # A power of two, so that numbering cells is exact.
@@ -130,34 +137,61 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
         return False
     first = np.floor(least / cell)
     cells = int(np.floor(greatest / cell) - first) + 1
-    if cells > n_cells + 2 or not _count(column, n, 1.0 / cell, first, before[: cells + 1]):
+    if cells > n_cells + 2 or not _counted(column, cell, first, least, greatest, before[: cells + 1]):
         return False
     if n >= EVEN_FROM and _is_even(before, cells):  # perhaps a hard column
         return False
     left, start, width = _settle_by_cells(before, cells, cell, span, bar, n)
-    looks = 0
+    looks, attempt = 0, 0
     wanted = max(min(n // DENSE, FEW), 4 * left)
     while left >= 2:
-        wanted = n if 2 * wanted > n else wanted
-        start, width = _widen(before, cells, start, width, wanted)
-        if before[start + width] - before[start] > gathered.size:
-            # Such a long column is not sorted here, but ties may settle the smallest windows.
-            if left > TINY:
+        if gathered.size >= n:
+            wanted = n if 2 * wanted > n else wanted
+            start, width = begin, many = _widen(before, cells, start, width, wanted)
+        elif attempt < ATTEMPTS:
+            begin, many = _some_values(
+                before, cells, cell, first, start, width, attempt, left, wanted, gathered.size,
+                column.itemsize == 4,
+            )  # fmt: skip
+            attempt += 1
+        else:
+            return False
+        held = before[begin + many] - before[begin]
+        if not left <= held <= gathered.size:  # another attempt follows, unless the column is short
+            if gathered.size >= n:
                 return False
-            start, width = _where_ties_are(before, cells, cell, first, gathered.size // 2)
-            wanted = n
-        held = before[start + width] - before[start]
-        low, high = (first + start) * cell, (first + start + width) * cell
-        if held < left or gather_between(column, low, high, held, gathered) != held:
+            continue
+        low, high = (first + begin) * cell, (first + begin + many) * cell
+        if gather_between(column, low, high, held, gathered) != held:
             return False
         put_in_order(gathered, held, low, high - low, starts, ordered)
         ordered[held : held + PADDING] = np.inf
         left, more = settle_by_values(ordered, held, bar, by, index, left, LOOKS * n - looks)
         looks += more
-        if left >= 2 and (held == n or wanted == n or looks >= LOOKS * n):
+        if left >= 2 and (held == n or looks >= LOOKS * n):
             return False
-        wanted = MORE * held if gathered.size >= n else n
+        wanted = MORE * held
     return True
+
+
+@njit(nogil=True, cache=True)
+def _some_values(before, cells, cell, first, start, width, attempt, left, wanted, room, narrow):
+    """Return start and width of cells whose values are examined next, if a column is too long to be sorted.
+
+    The width is 0 if this attempt is left out.  Ties settle the smallest windows, of which float32 columns
+    mostly hold enough among few values; otherwise the densest values may, and then more of either.
+    """
+    if attempt == 1 and (left > TINY or not narrow):
+        return _widen(before, cells, start, width, wanted)
+    if attempt == 0 and narrow and left <= SMALL:
+        return _where_ties_are(before, cells, cell, first, room // 8)
+    if attempt == 2 and left <= TINY:
+        return _where_ties_are(before, cells, cell, first, room // 2)
+    if attempt == 3 and left <= TINY:
+        return _widen(before, cells, start, width, room - room // 4)
+    if attempt == 4 and left <= TINY and narrow:
+        return _where_ties_are(before, cells, cell, first, room)
+    return start, 0
 
 
 @njit(nogil=True, cache=True)
@@ -201,28 +235,44 @@ def _where_ties_are(before, cells, cell, first, most):
 
 
 @njit(nogil=True, cache=True)
-def _count(column, size, per_cell, first, before):
-    """Count the points before each cell floor(x * per_cell) - first; return False if a value lies outside.
+def _counted(column, cell, first, least, greatest, before):
+    """Count the points before each cell floor(x / cell) - first; return False if the extremes are others.
 
-    ``before`` is (cells + 1,) int32, written.
+    In the type of the column, which is quicker for float32, if that is exact: cells have small numbers, and
+    no quotient underflows, or only to 0 from above.  Otherwise in float64.  ``before`` is (cells + 1,) int32.
     """
-    cells = before.size - 1
+    kind = column.dtype.type
+    if abs(first) + before.size < MOST_NARROW and cell > SMALLEST_NARROW and (cell <= 1.0 or least >= 0.0):
+        return _count(column, kind(1.0 / cell), kind(first), kind(least), kind(greatest), before)
+    return _count(column, 1.0 / cell, first, least, greatest, before)
+
+
+@njit(nogil=True, cache=True)
+def _count(column, per_cell, first, least, greatest, before):
+    """Do what `_counted` says, in the type of the numbers given.
+
+    Rounding down keeps the order, so that values between the extremes lie in cells between theirs.
+    """
     before[:] = 0
     places = np.empty(CHUNK, np.int32)
-    outside = 0
-    for begin in range(0, size, CHUNK):
-        some = column[begin : min(begin + CHUNK, size)]
+    outside, lowest, highest = 0, 0, 0
+    for begin in range(0, column.size, CHUNK):
+        some = column[begin : min(begin + CHUNK, column.size)]
         for i in range(some.size):  # vectorised; a value outside gets a harmless position
-            at = np.floor(some[i] * per_cell) - first
-            inside = at >= 0 and at < cells
-            places[i] = np.int32(at) if inside else np.int32(0)
+            x = some[i]
+            inside = x >= least and x <= greatest
+            places[i] = np.int32(np.floor(x * per_cell) - first) if inside else np.int32(0)
             outside += 0 if inside else 1
-        for i in range(some.size):
-            at = np.int64(element(places, i)) + 1
-            put(before, at, element(before, at) + np.int32(1))
-    for c in range(cells):
+            lowest += 1 if x == least else 0
+            highest += 1 if x == greatest else 0
+        for line in range(0, some.size, LINE):
+            prefetch(column, min(begin + AHEAD + line, column.size - 1))
+            for i in range(line, min(line + LINE, some.size)):
+                at = np.int64(element(places, i)) + 1
+                put(before, at, element(before, at) + np.int32(1))
+    for c in range(before.size - 1):
         before[c + 1] += before[c]
-    return outside == 0
+    return outside == 0 and lowest > 0 and highest > 0
 
 
 @njit(nogil=True, cache=True)

@@ -32,7 +32,7 @@ from geodim.engine.kernels.counters import (
     WINDOWS,
     note_range,
 )
-from geodim.engine.kernels.lanes import ROW, element, put
+from geodim.engine.kernels.lanes import element, put
 from geodim.engine.kernels.pyramid import (
     BASE,
     BLOCK,
@@ -48,7 +48,8 @@ from geodim.engine.kernels.pyramid import (
     W1,
     require_layout,
 )
-from geodim.engine.kernels.tiles import PADDING, evaluate_leaf, solve_smallest
+from geodim.engine.kernels.smallest import solve_smallest
+from geodim.engine.kernels.tiles import PADDING, PARTS, evaluate_leaf
 
 MANY = 32  # with more blocks than this, the plain filter pays off
 TEST_LOOKS = 8  # windows that can be evaluated in the time of a test
@@ -279,7 +280,7 @@ def solve_gaps(
     slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
     roots = np.empty(counts[0] + 2, np.int32)
-    best, near = np.empty(BLOCK), np.empty(3 * BLOCK + ROW, np.float32)
+    best, bounds, near = np.empty(BLOCK), np.empty(PARTS), np.empty(4 * BLOCK, np.float32)
     n_ranges = np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):
@@ -306,21 +307,12 @@ def solve_gaps(
             start = offsets[level]
             if g == 0:  # windows within one block: bounds are of no use, so go down and evaluate
                 if level == 0:
-                    for first in range(BASE if skip_smallest else 0, d_stop, BASE):
-                        n_ranges, looked_at = solve_smallest(
-                            l,
-                            n,
-                            np.int64(max(first, 1)),
-                            min(first + BASE, d_stop),
-                            unit,
-                            least,
-                            known,
-                            phi,
-                            ranges,
-                            n_ranges,
-                        )
-                        work[WINDOWS] += looked_at * BASE
-                        most += looked_at * BASE  # every column needs these, whether it is alike or not
+                    d_first = np.int64(BASE) if skip_smallest else d_first
+                    n_ranges, looked_at = solve_smallest(
+                        l, n, d_first, d_stop, unit, least, known, phi, ranges, n_ranges
+                    )
+                    work[WINDOWS] += looked_at * (d_stop - d_first)
+                    most += looked_at * (d_stop - d_first)  # every column needs these, whether alike or not
                     level += 1
                 else:
                     kept[level], child[level], caps[level] = 0, 0, np.inf
@@ -379,10 +371,12 @@ def solve_gaps(
                         unit,
                         least,
                         known,
+                        records,
                         blocks,
                         lows,
                         start,
                         k,
+                        bounds,
                         near,
                         best,
                     )

@@ -17,12 +17,12 @@ from geodim.compiled import njit
 FEW_WINDOWS, FEW_SHIFT = 4096, 3  # from one zone to another, and a part of them, see `likely_share`
 WANTED, MOST_WANTED = 24.0, 400.0  # windows that are tried of each size, at first and at most
 ROW = 0.25  # of a window that is one of a row: many of them are as good as one pair
-BISECTIONS = 10
+BISECTIONS, MOST_TURNS = 8, 60  # once a threshold is known to lie between two, and in all
 SMALLEST = 2.0**-1000
 STEEP = 8  # times as many: then bisection finds the next one sooner than a walk does
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def work_of(kind, to, t, firsts, out, levels, end_firsts, end_out, end_levels):
     """Return how many pairs of two classes are joined for a threshold t, and how many rows it takes besides.
 
@@ -53,7 +53,7 @@ def work_of(kind, to, t, firsts, out, levels, end_firsts, end_out, end_levels):
     return pairs, rows
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def join(places, heights, a, a_stop, end_places, end_heights, b, b_stop, d0, sizes, best):
     """Lower ``best[e]`` by all windows of size d0 + e from one of some starts to one of some ends.
 
@@ -101,7 +101,7 @@ def join(places, heights, a, a_stop, end_places, end_heights, b, b_stop, d0, siz
     return count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def first_from(places, first, stop, least):
     """Return where ascending positions from ``first`` to ``stop`` reach ``least``."""
     while first < stop:
@@ -113,13 +113,13 @@ def first_from(places, first, stop, least):
     return first
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def windows_between(edges, left, right, d):
     """Return how many windows of size d lead from one zone to another."""
     return max(min(edges[left + 1], edges[right + 1] - d) - max(edges[left], edges[right] - d), 0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def likely_share(edges, left, right, d0, sizes):
     """Return which share of the pairs of two zones are d0 .. d0 + sizes - 1 apart, roughly.
 
@@ -134,7 +134,7 @@ def likely_share(edges, left, right, d0, sizes):
     return number * sizes / (np.float64(size) * np.float64(end_size)), number
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def promising(phase, period, pairs, shares, count, top, end_top, least, found):
     """Write which pairs of classes, for windows of one phase, have any pair of values above ``least``.
 
@@ -155,7 +155,7 @@ def promising(phase, period, pairs, shares, count, top, end_top, least, found):
     return number, highest
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def threshold(phase, period, pairs, shares, count, below, budget, row, ladder, ends, found):
     """Return the least t found that takes no more work than ``budget``, for windows of one phase.
 
@@ -171,8 +171,9 @@ def threshold(phase, period, pairs, shares, count, below, budget, row, ladder, e
     guess = below
     reach = 0.0
     number = 0
-    for turn in range(BISECTIONS + 30):
-        if turn >= BISECTIONS and high > 0.0:
+    bisected = 0
+    for _ in range(MOST_TURNS):
+        if bisected >= BISECTIONS:
             break
         if guess > reach:
             reach = 2.0 * guess
@@ -193,17 +194,18 @@ def threshold(phase, period, pairs, shares, count, below, budget, row, ladder, e
         else:
             low = guess
         if low == np.inf:
-            guess = 2.0 * high
+            guess = 4.0 * high
         elif high == 0.0:
             guess = 0.25 * low
         else:
+            bisected += 1
             guess = 0.5 * (high + low) if low < 3.0 * high else np.sqrt(high * low)
         if guess == 0.0 or guess == high or guess == low:
             break
     return highest - high, max(high, SMALLEST), number
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def try_row(l, n, i, d0, sizes, best):
     """Lower ``best[e]`` to the width of the window of size d0 + e that starts at i, for all e < sizes.
 
@@ -219,7 +221,7 @@ def try_row(l, n, i, d0, sizes, best):
     return max(count, 0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def leave_out_few(edges, pairs, shares, count, period, out, end_out, d0, sizes, unsure):
     """Leave out pairs of zones with few windows that may be narrower than all others; return how many stay.
 
@@ -264,16 +266,21 @@ def scratch_for(zones, period):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def first_guess(classes, out, levels):
-    """Return how far the greatest departures differ in the class that has most of them."""
-    longest = 0
+    """Return how far the greatest departures differ in a class that has many, where that is least."""
+    most = 0
     for kind in range(classes):
-        longest = kind if levels[kind] > levels[longest] else longest
-    return out[longest, 0] - out[longest, levels[longest]]
+        most = max(most, levels[kind])
+    least = np.inf
+    for kind in range(classes):
+        differ = out[kind, 0] - out[kind, levels[kind]]
+        if 2 * levels[kind] >= most and differ > 0.0:
+            least = min(least, differ)
+    return least if least < np.inf else SMALLEST
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def try_extremes(
     l, mirrored, n, d0, sizes, period, edges, kinds, trends, spreads, starts, ends, wanted, below, scratch,
     outside, unsure, best,

@@ -13,6 +13,7 @@ from geodim.engine.kernels._bounds import require
 
 DEEP_SHIFT = 4  # a ladder holds one value in 16,
 DEEP, MANY_PHASES = 4.0, 40.0  # or, if that is more, so many times the root of n; fewer of so many phases
+SAMPLES, FINER_SHIFT = 512, 8  # of the values, from which a ladder's depth is estimated, and then corrected
 LEVELS = 64  # at most; about every second of them doubles the number of values
 
 
@@ -27,6 +28,25 @@ def rank_of(level):
     """Return how many values the first levels hold: 2, 2, 4, 5, 8, 11, 16, ..."""
     rank = 2 << (level >> 1)
     return rank if level & 1 == 0 else (rank * 181) >> 7
+
+
+@njit(nogil=True, cache=True)
+def exceeded_by(values, count, most):
+    """Return a number that at most so many of ``count`` values exceed, and nearly so many unless they tie."""
+    stride = max(count // SAMPLES, 1)
+    some = np.sort(values[:count:stride])
+    at = min(max(int(some.size * (1.0 - np.float64(most) / count)), 0), some.size - 1)
+    while at < some.size:
+        above = 0
+        for i in range(count):
+            above += 1 if values[i] > some[at] else 0
+        if above <= most:
+            return some[at]
+        at += 1 + (some.size >> FINER_SHIFT)
+    greatest = some[some.size - 1]
+    for i in range(count):
+        greatest = max(greatest, values[i])
+    return greatest
 
 
 @njit(nogil=True, cache=True)
@@ -73,9 +93,7 @@ def build_ladder(u, n, means, edges, sign, cumulative, values, firsts, out, leve
             if count == 0:
                 continue
             depth = max(count >> DEEP_SHIFT, min(count, deep_of(n, period)))
-            below = -np.inf
-            if depth < count:
-                below = np.partition(some[:count], count - depth - 1)[count - depth - 1]
+            below = exceeded_by(some, count, depth) if depth < count else -np.inf
             high = 0
             for m in range(count):
                 if some[m] > below:

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "LANES", "ROW", "any_less", "chosen", "element", "fma", "greatest", "larger", "least", "load",
-    "load_row", "magnitude", "prefetch", "put", "smaller", "splat", "splat_row", "steps", "store",
+    "LANES", "ROW", "any_less", "chosen", "element", "fma", "greatest", "larger", "last", "least", "load",
+    "load_row", "magnitude", "prefetch", "put", "reaching", "running", "smaller", "splat", "splat_row",
+    "steps", "store", "trailing_zeros", "transpose",
 ]  # fmt: skip
 
 LANES = 8
@@ -62,12 +63,15 @@ def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: An
 
 
 def _reader(array: Any, vector: Any) -> tuple[Any, Callable[..., Any]]:
-    """Read neighbouring elements of an array as a vector, exactly: as they are, or float32 as float64."""
-    stored = VectorType(array.dtype, vector.count).lanes
+    """Read neighbouring elements of an array as a vector: as they are, or float32 and integers as float64."""
+    whole = isinstance(array.dtype, types.Integer)
 
     def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        stored = ir.VectorType(context.get_data_type(array.dtype), vector.count)
         place = _address(context, builder, array, args[0], args[1], stored)
         value = builder.load(place, align=array.dtype.bitwidth // 8)
+        if whole:
+            return (builder.sitofp if array.dtype.signed else builder.uitofp)(value, vector.lanes)
         return value if array.dtype == vector.element else builder.fpext(value, vector.lanes)
 
     return vector(array, types.intp), generate
@@ -95,7 +99,7 @@ def _put(typing: Any, array: Any, offset: Any, value: Any) -> tuple[Any, Callabl
 
 
 def _load(typing: Any, array: Any, offset: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
-    """Load eight neighbouring elements, float32 or float64, as float64."""
+    """Load eight neighbouring elements, floats or integers, as float64."""
     return _reader(array, _vector)
 
 
@@ -145,6 +149,28 @@ def _steps(typing: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
         return ir.Constant(_vector.lanes, [float(lane) for lane in range(LANES)])
 
     return _vector(), generate
+
+
+def _running(typing: Any, a: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Add to every one of eight lanes all those before it, though not from left to right."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        (sums,), nothing = args, ir.Constant(_vector.lanes, [0.0] * LANES)
+        for apart in (1, 2, 4):  # lanes from 8 on are those of the second vector, which are 0
+            before = _places([LANES] * apart + list(range(LANES - apart)))
+            sums = builder.fadd(sums, builder.shuffle_vector(sums, nothing, before))
+        return sums
+
+    return _vector(_vector), generate
+
+
+def _last(typing: Any, a: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Put the last of eight lanes into every lane."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.shuffle_vector(args[0], args[0], _places([LANES - 1] * LANES))
+
+    return _vector(_vector), generate
 
 
 def _places(lanes: list[int]) -> Any:
@@ -225,6 +251,51 @@ def _extreme(relation: str) -> Callable[..., Any]:
     return typed
 
 
+# Eight rows become eight columns in three rounds: neighbours are interleaved, then pairs, then halves.  Lanes
+# from 8 on are those of the second row.  In the end, the rows hold the columns in this order.
+_ROUNDS = (
+    (1, [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]),
+    (2, [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]),
+    (4, [0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]),
+)
+_TRANSPOSED = (0, 2, 1, 3, 4, 6, 5, 7)
+
+
+def _transpose(
+    typing: Any, array: Any, offset: Any, below: Any, out: Any, targets: Any, first: Any, shift: Any  # noqa: ARG001
+) -> tuple[Any, Callable[..., Any]] | None:  # fmt: skip
+    """Copy eight rows of eight neighbouring elements, ``below`` apart, so that they become columns.
+
+    Element j of row i goes to ``out.data[targets[first + j] + shift + i]``, unless that target is negative;
+    both arrays hold the same type.
+    """
+    stored, align = VectorType(array.dtype, LANES).lanes, array.dtype.bitwidth // 8
+
+    def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        source, offset, below, made, places, first, shift = args
+        rows = []
+        for row in range(LANES):
+            at = builder.add(offset, builder.mul(below, below.type(row)))
+            rows.append(builder.load(_address(context, builder, array, source, at, stored), align=align))
+        for apart, low, high in _ROUNDS:
+            for row in (row for row in range(LANES) if not row & apart):
+                pair = rows[row], rows[row + apart]
+                rows[row] = builder.shuffle_vector(*pair, _places(low))
+                rows[row + apart] = builder.shuffle_vector(*pair, _places(high))
+        for column, values in zip(_TRANSPOSED, rows, strict=True):
+            at = builder.add(first, first.type(column))
+            place = _address(context, builder, targets, places, at, first.type)
+            target = builder.load(place)
+            with builder.if_then(builder.icmp_signed(">=", target, target.type(0)), likely=True):
+                goal = _address(context, builder, out, made, builder.add(target, shift), stored)
+                builder.store(values, goal, align=align)
+        return context.get_dummy_value()
+
+    if array.dtype != out.dtype or targets.dtype != types.intp:
+        return None
+    return types.void(array, types.intp, types.intp, out, targets, types.intp, types.intp), generate
+
+
 def _prefetch(typing: Any, array: Any, offset: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
     """Prefetch the cache line of an element that is read soon."""
 
@@ -239,6 +310,25 @@ def _prefetch(typing: Any, array: Any, offset: Any) -> tuple[Any, Callable[..., 
     return types.void(array, types.intp), generate
 
 
+def _reaching(typing: Any, a: Any, b: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Return as bits, that of the first lane last, in which lanes a >= b."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        bits = builder.bitcast(builder.fcmp_ordered(">=", *args), ir.IntType(a.count))
+        return builder.zext(bits, ir.IntType(64))
+
+    return types.int64(a, b), generate
+
+
+def _trailing_zeros(typing: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Return the place of the lowest bit that is set; one of them must be."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), generate
+
+
 element: Callable[..., Any] = intrinsic(_element)
 put: Callable[..., Any] = intrinsic(_put)
 load: Callable[..., Any] = intrinsic(_load)
@@ -247,15 +337,20 @@ store: Callable[..., Any] = intrinsic(_store)
 splat: Callable[..., Any] = intrinsic(_splat)
 splat_row: Callable[..., Any] = intrinsic(_splat_row)
 steps: Callable[..., Any] = intrinsic(_steps)
+running: Callable[..., Any] = intrinsic(_running)
+last: Callable[..., Any] = intrinsic(_last)
 fma: Callable[..., Any] = intrinsic(_fma)
 magnitude: Callable[..., Any] = intrinsic(_magnitude)
 any_less: Callable[..., Any] = intrinsic(_any_less)
+reaching: Callable[..., Any] = intrinsic(_reaching)
+trailing_zeros: Callable[..., Any] = intrinsic(_trailing_zeros)
 chosen: Callable[..., Any] = intrinsic(_chosen)
 larger: Callable[..., Any] = intrinsic(_choosing(">"))
 smaller: Callable[..., Any] = intrinsic(_choosing("<"))
 greatest: Callable[..., Any] = intrinsic(_extreme(">"))
 least: Callable[..., Any] = intrinsic(_extreme("<"))
 prefetch: Callable[..., Any] = intrinsic(_prefetch)
+transpose: Callable[..., Any] = intrinsic(_transpose)
 
 
 def _define(symbol: Any, instruction: str) -> None:

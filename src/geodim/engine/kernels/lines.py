@@ -32,7 +32,7 @@ CURVED = 1024.0  # spacings; a column that bends more than this is far from any 
 NO_BIT = 2000  # the quantum of zeros: any power of two divides them
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def spread_around_line(l, n):
     """Return the spread of every 32nd value around their best-fitting line, in units of its slope.
 
@@ -75,7 +75,7 @@ def spread_around_line(l, n):
     return (high - low) / c
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def lowest_bits(bits, n, quanta):
     """Write for every base block the exponent of the largest power of two that divides all its values.
 
@@ -118,7 +118,7 @@ def difference(a, b):
     return width, (a - (width - back)) - (b + back)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def fitted_slope(l, first, size):
     """Return the least-squares slope of a block, fitted around its chord to at most `SAMPLES` values.
 
@@ -141,7 +141,7 @@ def fitted_slope(l, first, size):
     return max(slope + products / squares, 0.0) if squares > 0.0 else slope
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+@njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
 def residual_range(l, first, size, slope):
     """Return the least and greatest residual of a block from a line through its first value.
 
@@ -159,7 +159,7 @@ def residual_range(l, first, size, slope):
     return low, high
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def require_lines(n, offsets, counts, room):
     """Raise unless each level has a quarter of the blocks below it, down to one, and all fit ``room``.
 
@@ -177,7 +177,7 @@ def require_lines(n, offsets, counts, room):
     require(counts[counts.size - 1] == 1, "the lines: counts")
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def build_lines(l, n, offsets, counts, records, quanta):
     """Write the lines of all levels, coarsest first, and the quanta of all levels but the finest.
 
@@ -218,7 +218,7 @@ def build_lines(l, n, offsets, counts, records, quanta):
             row[OFF] = 2.0**-50 * (max(high, -low) + 2.0**-25 * width)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def departures(l, n, shift, slopes, u):
     """Write how far every value departs from the line around it; this shows which window ends are promising.
 

@@ -29,7 +29,7 @@ LEFT_SHIFT = 4  # and gaps be left to a descent, likewise
 TOGETHER = 16  # phases of sizes that are looked at together, since their values lie side by side
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+@njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
 def greatest_difference(tops, floors):
     """Return the greatest difference of two arrays of one length."""
     most = -np.inf
@@ -38,7 +38,7 @@ def greatest_difference(tops, floors):
     return most
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def try_phases(phases, number, starts, ends, d_first, d_stop, tops, floors, limits, tried, best):
     """Try all windows above thresholds that lead to ends that are some numbers of phases further on.
 
@@ -194,7 +194,7 @@ def finish_long_period(
             while at + 2 < firsts.size and d >= firsts[at + 1]:
                 at += 1
             outside[d - d0, 0] = -limits[at, d % period] - margin
-        if mark_settled(found, d0, stop - d0, head, tail, rest, no_quantum, outside, settled) > 0:
+        if mark_settled(found, d0, stop - d0, head, tail, rest, no_quantum, outside, 0.0, settled) > 0:
             work[LEAVES] += 1
             left += 1
             if left > TOGETHER + (d0 >> (BASE_SHIFT + LEFT_SHIFT)):
@@ -204,6 +204,6 @@ def finish_long_period(
             above = ((found[0] - head * d0) - tail * d0) - rest * d0
             descend_line(
                 l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0,
-                slope + rest, pattern, above, margin, stack, bounds, before, settled, found, work,
+                slope + rest, pattern, above, margin, 0.0, stack, bounds, before, settled, found, work,
             )  # fmt: skip
     return True

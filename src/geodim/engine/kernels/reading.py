@@ -6,14 +6,15 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
-from geodim.engine.kernels.lanes import element, prefetch, put
+from geodim.engine.kernels.lanes import LANES, element, prefetch, put, transpose
 
-TILE = 16  # rows of which one column after the other is copied
+TILE = 32  # rows of which one column after the other is copied
 AHEAD = 64  # rows; processors foresee no accesses that are a whole row apart
 CACHE_LINE = 64  # bytes
+WORTH = 3  # columns of eight neighbours that are wanted, from which on all are transposed
 
 
-@njit(nogil=True, cache=True, counts_references=False)
+@njit(nogil=True, cache=True)
 def gather_columns(array, columns, out, first):
     """Write ``out[c, first : first + n] = array[:, columns[c]]``.
 
@@ -21,27 +22,75 @@ def gather_columns(array, columns, out, first):
     ----------
     array : (n, width) numbers, each a whole number of elements from the other
     columns : (m,) integers, column indices
-    out : (m, first + n or more) numbers, written
+    out : (m, first + n or more) numbers of the same type, written
     first : int, where the first row goes
     """
     n, m = array.shape[0], columns.size
     require(out.shape[0] >= m and 0 <= first <= out.shape[1] - n, "gather_columns: out")
-    below, beside = array.strides[0] // array.itemsize, array.strides[1] // array.itemsize
-    onward, further = out.strides[0] // out.itemsize, out.strides[1] // out.itemsize
     require(m > 0, "gather_columns: columns")
-    neighbours = True
     for c in range(m):
         require(0 <= columns[c] < array.shape[1], "gather_columns: columns")
-        neighbours = neighbours and columns[c] == columns[0] + c
-    step = CACHE_LINE // array.itemsize if neighbours else 1
+    beside, further = array.strides[1] // array.itemsize, out.strides[1] // out.itemsize
+    below, onward = array.strides[0] // array.itemsize, out.strides[0] // out.itemsize
+    sources, targets = np.empty(m, np.intp), np.empty(m, np.intp)
+    for c in range(m):  # ordered by insertion, so that neighbours are found wherever they go
+        source, at = columns[c] * beside, c
+        while at > 0 and sources[at - 1] > source:
+            sources[at], targets[at] = sources[at - 1], targets[at - 1]
+            at -= 1
+        sources[at], targets[at] = source, c * onward + first * further
+    lines, count = np.empty(m + 1, np.intp), 0
+    for at in range(m):  # lines begin anywhere, so that the last column is fetched in any case
+        if at == 0 or at == m - 1 or sources[at] >= lines[count - 1] + CACHE_LINE // array.itemsize:
+            lines[count] = sources[at]
+            count += 1
+    # Where squares of eight columns begin of which enough are wanted, and where their columns go.
+    corners, goals = np.empty(m, np.intp), np.full(m * LANES, -1, np.intp)
+    squares, alone, at = 0, 0, 0
+    while at < m:
+        corner, stop = sources[at], at + 1
+        while stop < m and sources[stop - 1] < sources[stop] < corner + LANES:
+            stop += 1
+        if stop - at >= WORTH and beside == 1 and further == 1 and below >= LANES:
+            for c in range(at, stop):
+                goals[squares * LANES + sources[c] - corner] = targets[c]
+            corners[squares] = corner
+            squares += 1
+        else:
+            stop = at + 1
+            sources[alone], targets[alone] = sources[at], targets[at]
+            alone += 1
+        at = stop
+    _gather(array, n, corners[:squares], goals, sources[:alone], targets, lines[:count], out, further)
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def _gather(array, n, corners, goals, sources, targets, lines, out, further):
+    """Copy n rows, tile by tile: squares of eight columns, and other columns one by one.
+
+    ``corners`` and ``sources`` are offsets in a row of ``array``, ``goals`` (eight for every corner, negative
+    for columns that nobody wants) and ``targets`` offsets in ``out``, where entries of a column are
+    ``further`` apart; ``lines`` are offsets in a row of what is fetched ahead.
+    """
+    below = array.strides[0] // array.itemsize
     for start in range(0, n, TILE):
         stop = min(start + TILE, n)
-        for i in range(min(start + AHEAD, n), min(stop + AHEAD, n)):
-            for c in range(0, m, step):
-                prefetch(array, i * below + columns[c] * beside)
-            prefetch(array, i * below + columns[m - 1] * beside)  # lines begin anywhere
-        for c in range(m):
-            source, target = columns[c] * beside, c * onward + first * further
+        # Squares may reach into the next row, and the last row has none.
+        whole = start + (min(stop, n - 1) - start) // LANES * LANES
+        for at in range(lines.size):
+            line = element(lines, at)
+            for i in range(min(start + AHEAD, n), min(stop + AHEAD, n)):
+                prefetch(array, i * below + line)
+        for square in range(corners.size):
+            corner, goal = element(corners, square), square * LANES
+            for i in range(start, whole, LANES):
+                transpose(array, corner + i * below, below, out, goals, goal, i)
+            for i in range(whole, stop):
+                for c in range(LANES):
+                    if goals[goal + c] >= 0:
+                        put(out, goals[goal + c] + i, element(array, corner + c + i * below))
+        for c in range(sources.size):
+            source, target = element(sources, c), element(targets, c)
             for i in range(start, stop):
                 put(out, target + i * further, element(array, source + i * below))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
-from geodim.engine.kernels.lanes import element, put
+from geodim.engine.kernels.lanes import element, prefetch, put
 from geodim.errors import DataChangedError
 
 DIGIT = 11
@@ -26,6 +26,8 @@ OUTSIDE = (
     "a value lies outside of the range that an earlier pass over the data found: "
     "did the data change in between?"
 )
+AHEAD = 2048  # values fetched ahead of those that are counted, a line of the cache at a time:
+LINE = 16  # values
 INSERT = 32  # shares up to this size are sorted by insertion
 
 
@@ -134,6 +136,20 @@ def keys_to_bits_32(keys):
     """
     for i in range(keys.size):
         keys[i] = bits_of_key(keys[i])
+
+
+@njit(nogil=True, cache=True)
+def keys_to_values_32(keys, values):
+    """Turn sorted keys back into float32 values, as float64.
+
+    Parameters
+    ----------
+    keys : (n,) uint32
+    values : (n or more,) float64, written
+    """
+    require(values.size >= keys.size, "keys_to_values_32: values")
+    for i in range(keys.size):
+        values[i] = np.uint32(bits_of_key(keys[i])).view(np.float32)
 
 
 @njit(nogil=True, cache=True)
@@ -289,9 +305,11 @@ def count_steps(column, per_step, first_step, counts):
             inside = at >= 0 and at < steps
             places[i] = np.int32(at) if inside else np.int32(0)
             outside += 0 if inside else 1
-        for i in range(some.size):
-            at = np.int64(element(places, i))
-            put(counts, at, counts.dtype.type(element(counts, at) + 1))
+        for begin in range(0, some.size, LINE):
+            prefetch(column, min(first + AHEAD + begin, column.size - 1))
+            for i in range(begin, min(begin + LINE, some.size)):
+                at = np.int64(element(places, i))
+                put(counts, at, counts.dtype.type(element(counts, at) + 1))
     if outside > 0:
         raise DataChangedError(OUTSIDE)
 

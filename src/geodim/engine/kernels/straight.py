@@ -25,7 +25,8 @@ from geodim.engine.kernels.alike import (
     TOP_BLOCKS,
     lowered,
     mark_settled,
-    narrower,
+    narrower_by,
+    never_falling,
     seed,
 )
 from geodim.engine.kernels.counters import (
@@ -47,7 +48,8 @@ from geodim.engine.kernels.joins import (
 from geodim.engine.kernels.ladders import require_ladder
 from geodim.engine.kernels.lines import FAN_SHIFT, NO_BIT, halves, require_lines
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile, solve_smallest
+from geodim.engine.kernels.smallest import solve_smallest
+from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile
 
 BATCH = 256  # gaps whose windows between extremes are tried together, more if there is a pattern
 OFTEN, SELDOM = 2.0, 0.1  # looks of descents for each window that was tried: then more or fewer are tried,
@@ -55,7 +57,7 @@ TEST_LOOKS = 32  # a test counts as so many of them
 HELPED = 0.8  # unless they are so many all the same
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def take_slope_out(u, n):
     """Remove the least-squares slope that is left in the departures, and return it.
 
@@ -81,7 +83,7 @@ def take_slope_out(u, n):
     return rest
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+@njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
 def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
     """Write each block's greatest departure, the least of it and the next block, and the quanta likewise.
 
@@ -122,12 +124,12 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
                 beyond[at] = min(quanta[at], quanta[at + 1])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, counts_references=False)
 def descend_line(
     l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, sizes, c, pattern, above, margin,
-    stack, bounds, before, settled, best, work,
+    tolerance, stack, bounds, before, settled, best, work,
 ):  # fmt: skip
-    """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1, see `alike.descend`.
+    """Lower ``best`` to the narrowest widths of sizes d0 .. d0 + sizes - 1, or nearly, see `alike.descend`.
 
     ``above`` is by how much best[0] exceeds c d0; ``margin`` is how far the departures may be off.
     """
@@ -153,7 +155,7 @@ def descend_line(
             bound = bounds[kind]
             if np.isnan(bound):
                 quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
-                bound = narrower(best, settled, d0, sizes, around, c, pattern, quantum)
+                bound = narrower_by(best, settled, d0, sizes, around, c, pattern, quantum, tolerance)
                 if abs(bound) < np.inf:
                     off = abs(bound) + abs(above) + 2.0**-25 * c * d0
                     bound = (bound + above) + ROUNDINGS * off + margin
@@ -192,8 +194,8 @@ def descend_line(
 def solve_straight(
     l, mirrored, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond,
     starts, ends, edges, kinds, trends, spreads, powers, means, firsts, out, levels, places, heights,
-    end_firsts, end_out, end_levels, end_places, end_heights, state, d_first, d_stop, known, skip_smallest,
-    phi, ranges, work,
+    end_firsts, end_out, end_levels, end_places, end_heights, state, tolerance, d_first, d_stop, known,
+    skip_smallest, phi, ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first being a multiple of BASE (or 1).
 
@@ -222,7 +224,8 @@ def solve_straight(
     firsts, out, levels, places, heights
         The greatest departures, see `ladders.build_ladder`; with ``end_``, the least, cumulative.
     state : (3,) float64, how many windows of a size are tried at first, and at most, and how many looks
-        descents took with fewer; updated by experience, which affects nothing but the time
+        descents took with fewer; updated by experience, which affects nothing but the time, if exact
+    tolerance : float64, by how much widths may exceed phi; 0 is exact
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -278,6 +281,8 @@ def solve_straight(
         (firsts, out, levels, places, heights), (end_firsts, end_out, end_levels, end_places, end_heights),
     )  # fmt: skip
     wanted, most_wanted, looks_before = max(state[0], WANTED), min(state[1], MOST_WANTED), state[2]
+    if tolerance > 0.0:
+        wanted = WANTED
     head, tail = halves(slope)
     for batch in range(first_gap, last_gap, gaps):
         d_batch = batch << BASE_SHIFT
@@ -306,7 +311,9 @@ def solve_straight(
                     outside[e, kind] = beside[(d0 + e) % period, kind] - margin
                     if unsure[d0 - d_batch + e]:
                         outside[e, kind] = -np.inf
-            left = mark_settled(found, d0, stop - d0, head, tail, rest, powers, outside, settled)
+            left = mark_settled(
+                found, d0, stop - d0, head, tail, rest, powers, outside, tolerance, settled
+            )  # fmt: skip
             if not unsure[d0 - d_batch]:
                 looked += stop - d0
             if left == 0:
@@ -316,12 +323,15 @@ def solve_straight(
                 above = ((found[0] - head * d0) - tail * d0) - rest * d0
                 descend_line(
                     l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0,
-                    slope + rest, pattern, above, margin, stack, bounds, before, settled, found, work,
+                    slope + rest, pattern, above, margin, tolerance, stack, bounds, before, settled, found,
+                    work,
                 )  # fmt: skip
+            if tolerance > 0.0:
+                never_falling(found, stop - d0)
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
             n_ranges = note_range(ranges, n_ranges, d0, stop)
-        if looked > 0:
+        if looked > 0 and tolerance == 0.0:  # otherwise widths must not depend on what was looked at before
             share = (TEST_LOOKS * work[TESTS] + work[WINDOWS] - before_descents) / looked
             if share > HELPED * looks_before:  # more windows did not help: ties are not told apart by them
                 wanted, most_wanted = WANTED, WANTED
@@ -331,5 +341,6 @@ def solve_straight(
                 looks_before = share
             elif share < SELDOM * wanted:
                 wanted = max(0.75 * wanted, WANTED)
-    state[0], state[1], state[2] = wanted, most_wanted, looks_before
+    if tolerance == 0.0:
+        state[0], state[1], state[2] = wanted, most_wanted, looks_before
     return n_ranges

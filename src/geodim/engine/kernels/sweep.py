@@ -1,0 +1,71 @@
+"""All pieces of a column in one call, so that threads that solve columns side by side need not take turns.
+
+Between two calls a thread needs the interpreter's lock, for which many threads wait longer than they compute.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geodim.compiled import njit
+from geodim.engine.kernels._bounds import ranges_fit, require
+from geodim.engine.kernels.gaps import solve_gaps
+from geodim.engine.kernels.pyramid import BLOCK_SHIFT
+
+
+@njit(nogil=True, cache=True)
+def raise_bar(phi, ranges, n_ranges, bar):
+    """Raise what others must reach to a column's phi, without a lock.
+
+    If two threads raise the same size at the same time, the lower of their values may be left.  That is a
+    bar, too: each value was attained by some column (F10).
+
+    Parameters
+    ----------
+    phi : (n,) float64 over d, of one column
+    ranges : (m, 2) int64, half-open ranges of d; the first n_ranges count
+    n_ranges : int
+    bar : (n,) float64 over d, raised in place
+    """
+    require(ranges_fit(ranges, n_ranges, min(phi.size, bar.size)), "raise_bar: ranges")
+    for r in range(n_ranges):
+        for d in range(ranges[r, 0], ranges[r, 1]):
+            bar[d] = max(bar[d], phi[d])
+
+
+@njit(nogil=True, cache=True)
+def solve_swept(
+    l, n, records, offsets, counts, grain, slack, bar, unit, least, span, pieces, known, skip_smallest,
+    most_looks, halted, phi, ranges, blocks, lows, work,
+):  # fmt: skip
+    """Solve pieces, one after the other, and let other threads know after each of them.
+
+    Returns how many were solved, and the number of ranges: all, unless somebody set ``halted``, or the next
+    one would take more than ``most_looks`` windows per size.
+
+    Parameters
+    ----------
+    pieces : (m, 2) int64, half-open ranges of gaps of the top level
+    known : (n,) float64 over d, what others reached; raised to what is found here
+    most_looks : int
+    halted : (1,) uint8, whether to stop
+    others
+        As for `geodim.engine.kernels.gaps.solve_gaps`.
+    """
+    require(halted.size > 0 and pieces.shape[1] == 2, "solve_swept: pieces")
+    n_ranges = np.int64(0)
+    shift = BLOCK_SHIFT + counts.size - 1
+    for p in range(pieces.shape[0]):
+        if halted[0] != 0:
+            return p, n_ranges
+        first, last = pieces[p, 0], pieces[p, 1]
+        found = ranges[n_ranges:]
+        count = solve_gaps(
+            l, n, records, offsets, counts, grain, slack, bar, unit, least, span, first, last, known, 0.0,
+            skip_smallest, most_looks * ((last - first) << shift), phi, found, blocks, lows, work,
+        )  # fmt: skip
+        if count < 0:
+            return p, n_ranges
+        raise_bar(phi, found, count, known)
+        n_ranges += count
+    return pieces.shape[0], n_ranges

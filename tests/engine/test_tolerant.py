@@ -1,0 +1,185 @@
+"""Columns whose windows are all alike, solved to within a tolerance: bounds that hold, whatever the order."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import geodim
+from distributions import COLUMNS, column
+from engine.oracle import assert_same_bits, padded, phi as brute_force
+from geodim import paper
+from geodim.data.sources import as_source
+from geodim.engine import hard, tolerant
+from geodim.engine.alike import Bent, Straight
+from geodim.engine.column import PyramidLayout
+from geodim.engine.hard import has_even_part, is_straight, margin
+from geodim.engine.kernels import ladders
+from geodim.engine.kernels.counters import N_COUNTERS
+from geodim.engine.solve import compute_profile, way_of
+from geodim.engine.tolerant import Tolerant
+from geodim.engine.ways import Way
+
+GOLDEN = 1.6180339887
+
+
+def clocks(n, ratio=GOLDEN):
+    return np.concatenate([np.arange(n // 2), ratio * np.arange(n - n // 2)])
+
+
+ALIKE = {
+    "two clocks": clocks,
+    "two clocks with jitter": lambda n: clocks(n) + 0.01 * np.random.default_rng(n).normal(size=n),
+    "three clocks": lambda n: np.concatenate([clocks(n - n // 3), math.sqrt(2.0) * np.arange(n // 3)]),
+    "angles in float32": lambda n: np.float32(2.0 * np.pi) * np.arange(n, dtype=np.float32) / np.float32(n),
+    "two slopes in float32": lambda n: (
+        np.where(np.arange(n) > n // 2, np.float32(0.3), np.float32(0.1)) * np.arange(n, dtype=np.float32) / 3
+    ),
+    "a line that was rounded": lambda n: np.round(np.arange(n) * math.sqrt(3.0), 1),
+}
+
+
+def sorted_column(name, n):
+    values = ALIKE[name](n) if name in ALIKE else column(name, n)
+    return padded(np.sort(values.astype(np.float64)))
+
+
+def ways_of(l, n):
+    return [Bent.of(l, n), *([Straight.of(l, n)] if is_straight(l, n) else [])]
+
+
+@pytest.mark.parametrize("name", [*ALIKE, *(name for name in COLUMNS if "huge" not in name)])
+def test_widths_exceed_phi_by_less_than_they_say(name):
+    n = 1100
+    l = sorted_column(name, n)
+    span = float(l[n - 1] - l[0])
+    if not 1e-250 < span < 1e250:
+        return
+    exact = brute_force(l, n)
+    top = PyramidLayout(n).top_shift
+    for way, bits in itertools.product(ways_of(l, n), (5, 9, 13, 20, 45)):
+        tolerance = math.ldexp(span, -bits)
+        made = Tolerant(replace(way, loose=tolerance), top, tolerance + 2.0 * math.ulp(span))
+        phi, work = np.full(n, np.nan), np.zeros(N_COUNTERS, np.int64)
+        ranges, count = made.solve(l, n, 1, n, np.zeros(n), False, phi, work)
+        assert ranges[:count].tolist()[0][0] == 1
+        assert np.all(phi[1:] >= exact[1:])
+        assert np.all(phi[1:] - exact[1:] <= made.loose)
+        # With a bar, every gap is solved in the same way, or lies below it.
+        bar = np.maximum.accumulate(np.random.default_rng(bits).uniform(0.999, 1.001, n) * exact)
+        other = np.full(n, -np.inf)
+        for first in range(0, n, 1 << top):
+            begin, end = max(first, 1), min(first + (1 << top), n)
+            filled, number = made.solve(l, n, begin, end, bar, False, other, work)
+            there = np.zeros(n, np.bool_)
+            for a, b in filled[:number].tolist():
+                there[a:b] = True
+            part = np.arange(begin, end)
+            assert_same_bits(other[part[there[part]]], phi[part[there[part]]])
+            left_out = part[~there[part]]
+            assert np.all(phi[left_out] < bar[left_out])
+
+
+def test_ladders_hold_at_most_what_they_have_room_for():
+    rng = np.random.default_rng(4)
+    for values in (rng.normal(size=9000), np.zeros(9000), np.arange(9000.0), rng.integers(0, 3, 9000) * 1.0):
+        for most in (1, 17, 500, 8999):
+            at = ladders.exceeded_by(values, values.size, most)
+            assert np.count_nonzero(values > at) <= most
+    assert np.count_nonzero(values > ladders.exceeded_by(values, 9000, 4000)) > 2000
+
+
+def test_which_columns_may_be_so():
+    n = 1 << 16
+    rng = np.random.default_rng(0)
+    for values, even in (
+        (clocks(n), True),
+        (clocks(n) + 0.01 * rng.normal(size=n), True),
+        (np.arange(n) + 0.3 * rng.normal(size=n), True),
+        (np.append(np.arange(n // 2), n + rng.exponential(size=n - n // 2) * n), True),
+        (rng.normal(size=n), False),
+        (rng.standard_cauchy(n), False),
+        (np.exp(np.arange(n) / 2000), False),
+    ):
+        l = padded(np.sort(values))
+        assert has_even_part(l, n) is even
+        assert (margin(l, n) > 0.0) is even
+    assert margin(padded(np.sort(clocks(n))), n, coarsely=False) < 1e-9
+
+
+@pytest.fixture
+def all_tolerant(monkeypatch):
+    """Whatever looks at more than a few windows for each size is treated so, however short it is."""
+    monkeypatch.setattr(hard, "HARD_FROM", 200)
+    monkeypatch.setattr(hard, "COARSE_FROM", 200)
+    monkeypatch.setattr(hard, "COARSEST_BITS", 8)
+    monkeypatch.setattr(tolerant, "COARSEST_BITS", 8)
+    monkeypatch.setattr("geodim.engine.column.MOST_LOOKS", 64)
+    monkeypatch.setattr(tolerant, "MANY", 360)
+    monkeypatch.setattr(tolerant, "ENOUGH", 0)
+
+
+def relaxed_profile(X, n_threads=1, width=None):
+    source = as_source(X)
+    way = way_of(source, None, 0.0, n_threads)
+    way = Way(**{**vars(way), "relaxed": True, "width": width or way.width})
+    return compute_profile(source, way, n_threads=n_threads)
+
+
+def alike_columns(n):
+    rng = np.random.default_rng(8)
+    some = [
+        clocks(n),
+        clocks(n, GOLDEN + 1e-6) * (1.0 - 1e-4),
+        clocks(n)[::-1] * (1.0 + 1e-5),
+        0.7 * n * np.sort(rng.random(n)),
+        clocks(n, 1.7) / 1.05 + 0.01 * rng.normal(size=n),
+        clocks(n) * (1.0 - 2.0**-40),
+        0.61 * np.arange(n) + 0.01 * rng.normal(size=n),
+    ]
+    return np.stack([rng.permutation(values) for values in some], axis=1)
+
+
+def test_the_same_bits_for_every_order_thread_and_block(all_tolerant):
+    n = 3000
+    X = alike_columns(n)
+    reference = relaxed_profile(X)
+    assert reference.loose > 1e-6
+    exact = np.max([brute_force(padded(np.sort(values)), n) for values in X.T], axis=0)
+    assert np.all(reference.phi[1:] >= exact[1:])
+    assert np.all(reference.phi[1:] - exact[1:] <= reference.loose)
+    for n_threads, width in itertools.product((1, 2, 3), (1, 3)):
+        found = relaxed_profile(X, n_threads, width)
+        assert_same_bits(found.phi, reference.phi)
+        assert np.array_equal(found.owner, reference.owner)
+        assert found.loose == reference.loose
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(X.shape[1])
+        found = relaxed_profile(X[:, order])
+        assert_same_bits(found.phi, reference.phi)
+        assert found.loose == reference.loose
+
+
+def test_results_say_so_and_hold_the_exact_value(all_tolerant):
+    X = alike_columns(3000)
+    found, exact = geodim.intrinsic_dimension(X), geodim.intrinsic_dimension(X, last_bit=True)
+    assert exact.exact
+    assert_same_bits(exact.phi, paper.phi_all(X))
+    assert not found.exact
+    assert 0.0 < found.error < 0.05
+    assert found.lower < exact.dimension < found.upper
+    assert np.all(found.phi >= exact.phi)
+    assert np.all(found.phi - exact.phi <= 2.0 * found.feature_error)
+
+
+def test_exact_as_long_as_that_takes_little():
+    """At this length every window may be looked at; what is announced is what is done."""
+    n = 1 << 14
+    X = np.random.default_rng(9).permutation(clocks(n))[:, np.newaxis]
+    found = geodim.intrinsic_dimension(X)
+    assert found.exact
+    assert_same_bits(found.phi, brute_force(padded(np.sort(X[:, 0])), n)[1:])
