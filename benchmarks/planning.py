@@ -32,12 +32,12 @@ import numpy as np
 import geodim
 from engine import machine
 from geodim.cli.compute_plan import look_at
-from geodim.cli.planning import duration, size
 from geodim.engine.parts import available_threads
 from geodim.memory import process_memory
 from geodim.planning.cluster import workers_of
 from geodim.planning.cuda import plan_cuda
 from geodim.planning.rates import speed_up
+from geodim.planning.words import duration, size
 from geodim.plans import CORE, Problem, best_of, calibrate, machine_memory, normal_sample, plan
 
 HERE = Path(__file__).parent
