@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -128,7 +129,16 @@ def test_columns_of_frames_that_are_no_numbers(module):
     for values, way in (
         (["x", "y"], r"2 values\).*leave out.*sklearn\.preprocessing\.OneHotEncoder"),
         ([day, day + dt.timedelta(days=1)], "leave out.*turn dates into numbers"),
-        ([day.date(), day.date()], "leave out"),
+        ([day.date(), day.date()], "leave out.*turn dates into numbers"),
+        (
+            ["1.5", "-2e3"],
+            r"leave out.*turn numbers that are kept as text or objects.*: column\.astype\(float\)$",
+        ),
+        (
+            ["1,5", "2"],
+            r"leave out.*decimal commas into numbers: .*decimal=','.*str\.replace.*astype\(float\)$",
+        ),
+        (["1,5", "many"], r"leave out what is not a feature, encode categories"),
     ):
         frame = make({"size": [1.0, 2.0], "label": values})
         refuses(frame, InputTypeError, rf"1 of 2 columns holds no numbers: 'label' \(.*{way}")
@@ -153,6 +163,21 @@ def test_all_columns_that_are_no_numbers_are_told_at_once():
     assert "Timedelta" in error
     wide = pd.DataFrame({f"c{i}": ["a"] for i in range(20)})
     assert "'c7' (String, 1 value) and 12 more" in str(refuses(wide, InputTypeError, "20 of 20 columns"))
+
+
+def test_objects_that_are_numbers_or_dates_or_both():
+    pd = pytest.importorskip("pandas")
+    day = dt.date(2024, 2, 29)
+    for values, way in (
+        ([Decimal("1.5"), Decimal(2)], "text or objects into a column"),
+        ([1.5, "2,5"], "decimal commas"),
+        ([dt.time(3), dt.time(4)], "turn dates"),
+        ([day, "1.5"], "encode"),
+        ([[1], [2]], "encode"),
+    ):
+        refuses(
+            pd.DataFrame({"c": pd.Series(values, dtype=object)}), InputTypeError, rf"not a feature, .*{way}"
+        )
 
 
 def test_categories_are_no_numbers():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.data.shapes import check_shape
+from geodim.data.ways_out import kind_of_values, ways_out
 from geodim.errors import InputTypeError
 from geodim.words import MOST_LISTED, counted, listed
 
@@ -21,10 +22,6 @@ SHORT = 2048  # points up to which the object of a column takes more memory than
 CHUNK_VALUES = 1 << 13  # values of short columns that are read together
 CATEGORIES = ("String", "Categorical", "Enum")
 DATES = ("Date", "Datetime", "Duration", "Time")
-ENCODERS = (
-    "encode categories (sklearn.preprocessing.OneHotEncoder, or OrdinalEncoder where they have an order)"
-)
-DAYS = "turn dates into numbers, such as days since the first: (day - day.min()) / pandas.Timedelta(days=1)"
 
 
 class FrameSource:
@@ -135,8 +132,7 @@ def refuse_other_columns(frame: nw.DataFrame[Any]) -> None:
     if not wrong:
         return
     told = [f"{name!r} ({_type_of(frame, name, dtype)})" for name, dtype in wrong[:MOST_LISTED]]
-    dates = [name for name, dtype in wrong if _is_date(dtype)]
-    ways = [DAYS] * bool(dates) + [ENCODERS] * (len(dates) < len(wrong))
+    ways = ways_out({_kind_of(frame, name, dtype) for name, dtype in wrong})
     others = set(map(str, frame.columns)) - {name for name, _ in wrong}
     missing = {name: int(frame[name].null_count()) for name in frame.columns if str(name) in others}
     gaps = [f"{name!r} {count:,}" for name, count in missing.items() if count]
@@ -144,12 +140,15 @@ def refuse_other_columns(frame: nw.DataFrame[Any]) -> None:
     hold = "holds" if len(wrong) == 1 else "hold"
     raise InputTypeError(
         f"{len(wrong):,} of {counted(len(frame.columns), 'column')} {hold} no numbers: "
-        f"{listed(told, of=len(wrong))}; leave out what is not a feature, {', '.join(ways)}{besides}"
+        f"{listed(told, of=len(wrong))}; leave out what is not a feature, {ways}{besides}"
     )
 
 
-def _is_date(dtype: nw.dtypes.DType) -> bool:
-    return str(dtype).startswith(DATES)
+def _kind_of(frame: nw.DataFrame[Any], name: str, dtype: nw.dtypes.DType) -> str:
+    """Return what a column holds, as `geodim.data.ways_out` names it."""
+    if str(dtype).startswith(DATES):
+        return "dates"
+    return kind_of_values(frame[name].drop_nulls()) if str(dtype) in ("String", "Object") else "categories"
 
 
 def _type_of(frame: nw.DataFrame[Any], name: str, dtype: nw.dtypes.DType) -> str:

@@ -20,7 +20,7 @@ from geodim.data.frames import FrameSource, is_short_and_wide
 from geodim.data.shapes import check_shape, check_type, check_weights, working_type
 from geodim.data.sparse import as_columns
 from geodim.data.unchanged import Watch
-from geodim.engine.ways import FEW_VALUES
+from geodim.engine.ways import CACHE_LINE, FEW_VALUES
 from geodim.errors import ShapeError
 
 if TYPE_CHECKING:
@@ -94,6 +94,17 @@ class ArraySource:
         # count as resident memory.
         mapped = isinstance(array, np.memmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED")
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
+
+    @property
+    def past_line(self) -> int:
+        """How many values lie between the start of a cache line and the first column, if in all rows alike.
+
+        Arrays as large as those that are read by blocks begin anywhere, mostly 16 bytes after a line.
+        """
+        if not (self.row_major and self.array.flags.c_contiguous) or self.array.strides[0] % CACHE_LINE:
+            return 0
+        past: int = self.array.ctypes.data % CACHE_LINE // self.array.itemsize
+        return past
 
     def over(self, array: object) -> ArraySource:
         """Return a source like this one with other values of the same layout."""

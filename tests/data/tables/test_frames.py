@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 from typing import TYPE_CHECKING
 
@@ -219,6 +220,29 @@ class TestDecimalCommas:
     def test_what_may_mean_either_is_refused_with_an_example(self, tmp_path: Path, text: str) -> None:
         with pytest.raises(InputTypeError, match=r"no numbers in column 'x' \('x' is '1.*--exclude"):
             read_table(text_file(tmp_path, text))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_without_numbers_have_a_way_out_of_their_own(tmp_path: Path, suffix: str) -> None:
+    pa, parquet, csv = (pytest.importorskip(f"pyarrow{name}") for name in ("", ".parquet", ".csv"))
+    day = dt.date(2024, 2, 29)
+    for cells, way in (
+        ([day, day], "turn dates into numbers"),
+        (["x", "y"], "encode categories"),
+        (["1,5", "2"], "decimal commas into numbers"),
+        *(
+            [(["1.5", "2"], "kept as text")] if suffix == "parquet" else []
+        ),  # in a text file these are numbers
+    ):
+        file = tmp_path / f"table.{suffix}"
+        (parquet.write_table if suffix == "parquet" else csv.write_csv)(
+            pa.table({"a": [1, 2], "b": cells}), file
+        )
+        with pytest.raises(InputTypeError, match=r"no numbers in column 'b'") as raised:
+            read_table(file)
+        told = str(raised.value).partition("(--exclude), ")[2]
+        assert way in told
+        assert "encode" not in told or way == "encode categories"
 
 
 def test_points_with_missing_values_are_left_out_on_demand(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from geodim.data.ways_out import COMMA
 from geodim.text import is_number
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["LOOKED_AT", "has_decimal_commas", "with_points"]
 
 LOOKED_AT = 1000  # lines; beyond these a column read as text is refused, with an example
-COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
 THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*")
 
 

@@ -13,9 +13,9 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, TypeAlias
 
 from geodim.data.boundary import boundary
-from geodim.data.frames import ENCODERS
 from geodim.data.tables.columns import Table
 from geodim.data.tables.decimals import LOOKED_AT, has_decimal_commas, with_points
+from geodim.data.ways_out import kind_of_values, ways_out
 from geodim.errors import DataFileError, GeodimWarning, InputTypeError, ShapeError
 from geodim.memory import check_bytes, free_memory, in_bytes, too_large
 from geodim.optional import require
@@ -302,11 +302,23 @@ def _check_numbers(fields: list[pa.Field], file: Path, values_of: Callable[[str]
     columns = "column" if len(wrong) == 1 else "columns"
     values = values_of(wrong[0])
     example = "" if values is None else f" ({_example(values, wrong[0])})"
+    kinds = {_kind_of(field, values_of) for field in fields if field.name in wrong[:8]}
     msg = (
         f"{file}: no numbers in {columns} {few}{example}: "
-        f"leave out what is not a feature (--exclude), {ENCODERS}"
+        f"leave out what is not a feature (--exclude), {ways_out(kinds)}"
     )
     raise InputTypeError(msg)
+
+
+def _kind_of(field: pa.Field, values_of: Callable[[str], Values | None]) -> str:
+    """Return what a column without numbers holds, as `geodim.data.ways_out` names it."""
+    types = require("pyarrow", "frames", "reading tables").types
+    if types.is_temporal(field.type):
+        return "dates"
+    values = (
+        values_of(field.name) if types.is_string(field.type) or types.is_large_string(field.type) else None
+    )
+    return kind_of_values(value.as_py() for value in values or () if value.is_valid)
 
 
 def _example(values: Values, name: str) -> str:
