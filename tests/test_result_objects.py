@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,24 +15,36 @@ import geodim
 from geodim import baselines
 from geodim.baselines import BaselineResult
 from geodim.display.html.sources import as_result
-from geodim.errors import DataFileError, InputValueError
+from geodim.errors import CertificateError, DataFileError, InputValueError
 
 X = np.random.default_rng(0).normal(size=(80, 3))
 RING = [(i, (i + 1) % 80) for i in range(80)]
 ALL = ("to_dict", "to_json", "from_dict", "from_json", "_repr_html_", "plot")
 REPORTED = ("IDResult", "KHopResult", "FeatureSelection", "Comparison")
-# What public functions return that is no result: data, plans of work, and plain values.
+# Classes of ours that public functions, methods and properties return, and that are no results.
 NO_RESULTS = {
-    "Graph", "GraphDataset", "HopPoints", "None", "Plan", "TableData", "Any", "dict[str, float]", "list[str]",
-    "list[dict[str, Any]]", "tuple[Mark, ...]",
+    "Graph", "GraphDataset", "TableData", "HopPoints",  # data, to compute with
+    "Alert", "Mark", "PlanRecord", "Removal", "Verdict", "Way",  # parts of results, saved and shown with them
+    "StreamingDimension",  # its state; what it found is an IDResult
+    "ColumnSource", "DirectionSource", "Family", "MadeColumns", "Points", "Sizes",  # of families
+}  # fmt: skip
+# Public classes that hold data or settings: they compute results, docs/objects.md says what they have.
+NO_RESULT_CLASSES = {
+    "Directions", "Distances", "Patches", "Pixels", "Terms", "Union", "Values",  # families of features
+    "DiscriminabilitySelector", "IntrinsicDimension", "KHopIntrinsicDimension", "StreamingDimension",
+    "WhatIf", "Problem", "Alert", "HopPoints",
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def results():
     hops = geodim.khop_dimensions(X, RING, 2)
+    one = geodim.intrinsic_dimension(X, removal=True)
     return {
-        "IDResult": geodim.intrinsic_dimension(X, removal=True),
+        "IDResult": one,
+        "Gauge": one.gauge,
+        "Certificate": one.certificate(),
+        "Plan": geodim.plan(geodim.Problem(10**6, 32, 4), "cpu", n_threads=2, memory=10**9),
         "KHopResult": hops,
         "FeatureSelection": geodim.select_features(X, 2),
         "TopFeatures": geodim.top_features(X, 1, drop_correlated=0.3),
@@ -44,24 +58,51 @@ def results():
     }
 
 
-def test_the_walk_leaves_nothing_out(results):
-    """Whatever a public function returns is a result that is walked over here, or known to be none."""
-    returned = set()
+def annotated(one):
+    """What public functions, and public methods and properties of classes, are annotated to return."""
+    if inspect.isfunction(one):
+        yield str(inspect.signature(one).return_annotation)
+    elif inspect.isclass(one):
+        for name, held in inspect.getmembers_static(one):
+            function = getattr(held, "fget", None) or getattr(held, "__func__", held)
+            if not name.startswith("_") and inspect.isfunction(function):
+                yield str(inspect.signature(function).return_annotation)
+        yield from map(str, getattr(one, "__annotations__", {}).values())
+
+
+def public():
     for module in (geodim, baselines):
         for name in module.__all__:
-            one = getattr(module, name)
-            if inspect.isfunction(one):
-                returned.add(str(inspect.signature(one).return_annotation).strip("'"))
-    returned = {
-        kind.removeprefix("list[").removesuffix("]") if "Result" in kind else kind for kind in returned
-    }
-    assert returned - NO_RESULTS == set(results)
+            yield name, getattr(module, name)
+
+
+def ours():
+    """The names of all classes in the package."""
+    texts = [path.read_text(encoding="utf-8") for path in Path(geodim.__file__).parent.rglob("*.py")]
+    return {name for text in texts for name in re.findall(r"^class (\w+)", text, re.MULTILINE)}
+
+
+def test_the_walk_leaves_nothing_out(results):
+    """What public functions and methods return is a result that is walked over here, or known to be none."""
+    words = {word for _, one in public() for kind in annotated(one) for word in re.findall(r"\w+", kind)}
+    returned = (words & ours()) - NO_RESULTS - NO_RESULT_CLASSES
+    assert returned == set(results)
+
+
+def test_every_public_class_is_a_result_or_makes_some(results):
+    classes = {name for name, one in public() if inspect.isclass(one)}
+    assert classes - NO_RESULT_CLASSES <= set(results)
+    assert not classes & NO_RESULT_CLASSES & set(results)
 
 
 NAMES = (
     "IDResult", "KHopResult", "FeatureSelection", "Explanation", "Comparison", "SampleCurve", "HopAdvice",
-    "BaselineResult", "TopFeatures", "SupportCurve", "BinaryCorrelation",
+    "BaselineResult", "TopFeatures", "SupportCurve", "BinaryCorrelation", "Plan", "Gauge", "Certificate",
 )  # fmt: skip
+
+
+def test_every_result_is_walked_over(results):
+    assert set(NAMES) == set(results)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -86,6 +127,7 @@ class TestEveryResult:
     def test_others_are_refused(self, results, name, tmp_path):
         kind = type(results[name])
         values = results[name].to_dict()
+        error = CertificateError if name == "Certificate" else DataFileError
         for wrong in (
             {**values, "format": "geodim.Other/1"},
             {**values, "surprise": 1},
@@ -93,15 +135,15 @@ class TestEveryResult:
             "text",
             None,
         ):
-            with pytest.raises(DataFileError):
+            with pytest.raises(error):
                 kind.from_dict(wrong)
-        for field in kind.__dataclass_fields__:
-            with pytest.raises(DataFileError):
+        for field in getattr(kind, "__dataclass_fields__", values):
+            with pytest.raises(error):
                 kind.from_dict({**values, field: object()})
-            with pytest.raises(DataFileError):
+            with pytest.raises(error):
                 kind.from_dict({key: value for key, value in values.items() if key != field})
         (tmp_path / "cut.json").write_text(results[name].to_json()[:-20])
-        with pytest.raises(DataFileError, match=r"cut\.json"):
+        with pytest.raises(error, match=r"cut\.json"):
             kind.from_json(tmp_path / "cut.json")
 
     def test_shown_in_a_notebook(self, results, name):
@@ -153,6 +195,79 @@ def test_several_estimates_in_one_plot():
     ax = baselines.two_nn(X).plot()
     baselines.mle(X).plot(ax)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["twonn", "mle"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"hops": 3}, {"memory_added": 10**12}, {"itemsize": 2}, {"backend": "abacus"}, {"notes": [1]}]
+)
+def test_plans_that_contradict_themselves(results, wrong):
+    with pytest.raises(DataFileError):
+        geodim.Plan.from_dict(results["Plan"].to_dict() | wrong)
+
+
+def test_what_follows_is_computed_again(results):
+    plan, gauge = results["Plan"], results["Gauge"]
+    assert geodim.Plan.from_dict(plan.to_dict() | {"fits": False}).fits is True
+    assert geodim.Gauge.from_dict(gauge.to_dict() | {"level": "highest"}).level == gauge.level
+
+
+@pytest.mark.parametrize("place", ["cpu", "cuda"])
+def test_plans_of_every_kind(place):
+    pytest.importorskip("matplotlib")
+    for problem in (
+        geodim.Problem(10**9, 64, 8, rtol=1e-3),
+        geodim.Problem(10**14, 10**4),
+        geodim.Problem(10**5, 8, hops=3, stored_entries=10**6),
+    ):
+        plan = geodim.plan(problem, place, memory=10**10)
+        again = geodim.Plan.from_json(plan.to_json())
+        assert again == plan
+        assert again._repr_html_() == plan._repr_html_()
+        plan.plot().figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"lower": 1e9}, {"upper": 1e-9}, {"dimension": 0.0}, {"marks": {}}, {"marks": {"even": -1.0}}]
+)
+def test_gauges_that_contradict_themselves(results, wrong):
+    with pytest.raises(DataFileError):
+        geodim.Gauge.from_dict(results["Gauge"].to_dict() | wrong)
+
+
+def test_names_of_marks_and_notes_are_no_html(results):
+    gauge = geodim.Gauge.from_dict(results["Gauge"].to_dict() | {"marks": {"<b>": 4.0}})
+    plan = geodim.Plan.from_dict(results["Plan"].to_dict() | {"notes": ["<b>"]})
+    for one in (gauge, plan):
+        assert "&lt;b&gt;" in one._repr_html_()
+        assert "<b>" not in one._repr_html_()
+        one.plot().figure.canvas.draw()
+
+
+def test_a_certificate_of_hops(tmp_path):
+    hops = geodim.khop_dimensions(X, RING, 2)
+    certificate = hops.certificate(X, RING)
+    assert certificate.to_json(tmp_path / "c.json") == (tmp_path / "c.json").read_text()
+    assert certificate._repr_html_().count("<tr>") == 4
+    rows = [label.get_text() for label in certificate.plot().get_yticklabels()]
+    assert rows == ["0 hops", "1 hop", "2 hops"]
+
+
+def test_what_if_is_shown(results):
+    """It asks the data, and is not saved; what it shows are the answers for single features."""
+    pytest.importorskip("matplotlib")
+    what_if = geodim.WhatIf(X, feature_names=["a", "a", "<b>"])
+    removals = what_if.removals()
+    assert len(removals) == len(what_if.result.shares)
+    known = results["IDResult"].removal.without
+    assert sorted(removals.values()) == sorted(known.values())
+    assert what_if.removals(1) == dict([next(iter(removals.items()))])
+    assert "&lt;b&gt;" in what_if._repr_html_()
+    assert "<b>" not in what_if._repr_html_()
+    assert repr(what_if).startswith("WhatIf(dimension")
+    ax = what_if.plot(title="mine")
+    assert ax.get_yticklabels()[0].get_text() == "as it is"
+    assert len(ax.get_yticklabels()) == 1 + len(removals)
+    assert geodim.WhatIf(X[:, :1]).removals() == {}
 
 
 @pytest.mark.parametrize("lists", [["sizes"], ["dimensions"], ["ranges", "windows"]])

@@ -19,10 +19,10 @@ import geodim
 from cli.running import called_on_terminal, piped as in_a_pipe, without
 from geodim.cli import planning, reading_plan
 from geodim.cli.app import app
-from geodim.cli.planning import duration, size
 from geodim.planning.cpu import column_memory
 from geodim.planning.problem import Problem
 from geodim.planning.reading import Reading, text_memory, with_reading
+from geodim.planning.words import duration, size
 from geodim.plans import peak_memory, plan as make_plan
 
 if TYPE_CHECKING:

@@ -93,7 +93,8 @@ def test_a_lie_is_named(points: Path, tmp_path: Path) -> None:
     assert shown.code == 1
     assert shown.err.startswith(f"REFUTED {proof}\nPhi(60) is said to be at least")
     proof.write_text("{}")
-    assert called("verify", proof, points).json["reason"].startswith("not a geodim.Certificate/2")
+    reason = called("verify", proof, points).json["reason"]
+    assert reason.startswith(f"{proof}: not a geodim.Certificate/2")
 
 
 def test_on_a_terminal(points: Path, tmp_path: Path) -> None:

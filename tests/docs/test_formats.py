@@ -32,6 +32,8 @@ MAKE: dict[str, Callable[[], dict[str, object]]] = {
     "BinaryCorrelation": lambda: geodim.binary_correlation_dimension(X > 0.5).to_dict(),
     "SampleCurve": lambda: geodim.subsampled_dimensions(X, repeats=2).to_dict(),
     "StreamingDimension": lambda: json.loads(geodim.StreamingDimension().partial_fit(X).to_json()),
+    "Plan": lambda: geodim.plan(geodim.Problem(1000, 3), "cpu").to_dict(),
+    "Gauge": lambda: geodim.Gauge.of(geodim.intrinsic_dimension(X)).to_dict(),
     "BaselineResult": lambda: baselines.two_nn(X).to_dict(),
 }
 

@@ -12,9 +12,13 @@ import numpy as np
 from geodim import checker
 from geodim.data.boundary import boundary
 from geodim.errors import CertificateError
+from geodim.text import html_table
+from geodim.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from matplotlib.axes import Axes
 
 
 class Certificate:
@@ -113,8 +117,13 @@ class Certificate:
         """Return plain values, ready for JSON."""
         return dict(json.loads(self._text))
 
-    def to_json(self) -> str:
-        """Return the JSON document: as it was read, or with a line for every field."""
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the JSON document, also written to ``path`` (whole or not at all) if given.
+
+        It is as it was read, or has a line for every field.
+        """
+        if path is not None:
+            self.save(path)
         return self._text
 
     def save(self, path: str | Path) -> None:
@@ -142,7 +151,27 @@ class Certificate:
         with boundary(source, "certificate"), Path(source).open("rb") as stream:
             text = stream.read(checker.MOST_BYTES + 1)
         _check_length(len(text))
-        return cls(text)
+        try:
+            return cls(text)
+        except CertificateError as error:
+            raise CertificateError(f"{source}: {error}") from error
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Plot the claimed intervals for the dimension, a row for every number of hops."""
+        from geodim.display.certificate import plot_certificate  # noqa: PLC0415
+
+        return plot_certificate(self, ax=ax, **options)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"after {counted(k, 'hop')}" if self.hops else "all features", f"{low:.7g}", f"{high:.7g}")
+            for k, (low, high) in enumerate(self.dimensions)
+        ]
+        return html_table(self._claim(), rows, ("intrinsic dimension", "at least", "at most"))
+
+    def _claim(self) -> str:
+        size = f"{counted(self.n_points, 'point')} with {counted(self.n_features, 'feature')}"
+        return f"certificate for {size}: verify(data) proves these bounds"
 
     def __repr__(self) -> str:
         claims = ", ".join(f"[{low:.7g}, {high:.7g}]" for low, high in self.dimensions)

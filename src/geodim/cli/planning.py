@@ -13,6 +13,7 @@ from geodim.cli.exits import ExitCode
 from geodim.cli.panels import PLANNING, RUNNING
 from geodim.cli.reporting import json_instead
 from geodim.cli.scheduler import connected
+from geodim.planning.words import plan_rows
 from geodim.text import visible
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from geodim.plans import CoreRates, Plan, Problem
 
 PLAN_FORMAT = "geodim.plan/1"
+HOPS = ("hops", "stored_entries")  # of a graph only
 
 
 class BackendName(StrEnum):
@@ -155,7 +157,9 @@ def show(
     json: Path | None = None,
 ) -> None:
     """Print the plan, a table on a terminal and JSON elsewhere; exit code 3 if it does not fit."""
-    document = {"format": PLAN_FORMAT, **source, **plan.to_dict(), **more, "calibrated_on": plan.basis}
+    known = {name: value for name, value in plan.to_dict().items() if value is not None or name not in HOPS}
+    known["format"] = PLAN_FORMAT  # it has more fields than a plan alone
+    document = {"format": PLAN_FORMAT, **source, **known, **more, "calibrated_on": plan.basis}
     if not json_instead(document, json):
         terminal = out()
         from rich.table import Table
@@ -168,7 +172,7 @@ def show(
             box=None,
             padding=(0, 2, 0, 0),
         )
-        for label, text in rows(plan, at_most):
+        for label, text in plan_rows(plan, at_most):
             table.add_row(
                 Text(label), Text(text, style="bold red" if "MORE" in text or label == "does not fit" else "")
             )
@@ -177,80 +181,3 @@ def show(
             print_written(terminal, json)
     if plan.fits is False:
         raise typer.Exit(int(ExitCode.DATA))
-
-
-def rows(plan: Plan, at_most: str = "") -> list[tuple[str, str]]:
-    """Return the rows of the table."""
-    hops, kind = plan.hops is not None, f"float{8 * plan.itemsize}"
-    found = [
-        (
-            "nodes x attributes" if hops else "points x features",
-            f"{plan.n_points:,} x {plan.n_features:,}, {kind}",
-        )
-    ]
-    if hops:
-        found.append(("stored entries", f"{at_most}{plan.stored_entries:,}"))
-        found.append(("hops", f"{plan.hops}"))
-    found.append(("backend", _where(plan)))
-    if not hops:
-        found.append(("columns are", plan.method))
-    label = {"cpu": "peak memory", "cuda": "peak memory, device", "dask": "peak memory, worker"}[plan.backend]
-    found.append((label, _memory(plan)))
-    if plan.backend != "cpu":
-        found.append(("peak memory, here", size(plan.host_memory)))
-    found.append(("columns in flight", f"{plan.columns}"))
-    found.append(("passes over the graph" if hops else "passes over the data", f"{plan.passes:,}"))
-    found.append(("read", size(plan.bytes_read)))
-    if plan.backend != "cpu":
-        found.append(
-            (
-                "moved",
-                (
-                    f"{size(plan.bytes_moved)} "
-                    f"{'to the device' if plan.backend == 'cuda' else 'over the network'}"
-                ),
-            )
-        )
-    if plan.backend == "dask":
-        found.append(("tasks", f"{plan.tasks:,}"))
-    found.append(("time", f"about {duration(plan.seconds or 0.0)}, from {plan.basis}"))
-    if reading := plan.parts.get("reading the file"):
-        found.append(("", f"of which reading the file {duration(reading)}"))
-    found += [("note", note) for note in plan.notes]
-    if plan.why_not is not None:
-        found.append(("does not fit", plan.why_not))
-    return found
-
-
-def _where(plan: Plan) -> str:
-    threads = f"{plan.threads} thread{'' if plan.threads == 1 else 's'}"
-    if plan.backend == "dask":
-        return f"dask, {plan.workers} worker{'' if plan.workers == 1 else 's'} of {threads}"
-    return f"cpu, {threads}" if plan.backend == "cpu" else "cuda, one GPU"
-
-
-def _memory(plan: Plan) -> str:
-    if plan.budget is None:
-        return size(plan.memory)
-    if plan.memory > plan.budget:
-        return f"{size(plan.memory)}, MORE than {size(plan.budget)}"
-    return f"{size(plan.memory)}, {'within' if plan.fits else 'which must fit a part of'} {size(plan.budget)}"
-
-
-def size(count: float) -> str:
-    """Return a number of bytes as text.
-
-    >>> size(2_500_000_000)
-    '2.5 GB'
-    """
-    for unit, power in (("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3)):
-        if count >= 10**power:
-            return f"{count / 10**power:.4g} {unit}"
-    return f"{count:.0f} bytes"
-
-
-def duration(seconds: float) -> str:
-    """Return a time as text."""
-    if seconds < 120.0:
-        return f"{seconds:.2g} s" if seconds < 10.0 else f"{seconds:.0f} s"
-    return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.1f} h"

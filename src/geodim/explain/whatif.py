@@ -14,7 +14,7 @@ import time
 from dataclasses import replace
 from importlib import import_module
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,10 +35,13 @@ from geodim.families.protocol import error_of, part_of
 from geodim.families.union import is_divided
 from geodim.lists import as_array
 from geodim.summary import summarise
+from geodim.text import html_table
+from geodim.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from geodim.data.checks import Ranges
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from geodim.families.opening import Opened
     from geodim.result import IDResult
 
+SHOWN = 10  # removals that are shown: those of the features with the largest shares
 NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
 
 
@@ -54,7 +58,7 @@ class WhatIf:
 
     Every answer is the exact `IDResult` of the changed data, bit for bit what `geodim.intrinsic_dimension`
     gives for it in float64, except that features keep the numbers of their columns.  With ``normalize``,
-    d_max is that of the changed data.
+    d_max is that of the changed data.  There is no file of it, since it asks the data; answers have files.
 
     Parameters
     ----------
@@ -189,6 +193,43 @@ class WhatIf:
     def column(self, feature: str | int) -> int:
         """Return the column of a feature given by name or column."""
         return _find(feature, self.source.names, self.source.n_features)
+
+    def removals(self, most: int = SHOWN) -> dict[str, float]:
+        """Return the dimension without each of the features with the largest shares, at most ``most``.
+
+        >>> import numpy as np
+        >>> import geodim
+        >>> geodim.WhatIf(np.diag([1.0, 2.0, 3.0])).removals(1)
+        {'2': 9.0}
+        """
+        if self.source.n_features == 1:
+            return {}
+        found = {}
+        for at, name in enumerate(list(self.result.shares)[:most]):
+            # Where it attains Phi first: several columns may have one name.
+            size = int(self.result.attained_from[self.result.attained_by == at][0])
+            found[name] = self.remove(int(self.two.holder[size - 1])).dimension
+        return found
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Plot the dimension as it is, and without each of the features with the largest shares."""
+        from geodim.display.sampling import plot_numbers  # noqa: PLC0415
+
+        there = self.result
+        rows = [("as it is", there.lower, there.dimension, there.upper)]
+        rows += [(f"without {name}", value, value, value) for name, value in self.removals().items()]
+        return plot_numbers(rows, ax, **options)
+
+    def __repr__(self) -> str:
+        return (
+            f"WhatIf(dimension {number(self.result.dimension)} as it is; "
+            f"{self.result.n_points:,} points x {self.result.n_features:,} features)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [("as it is", number(self.result.dimension))]
+        rows += [(f"without {name}", number(value)) for name, value in self.removals().items()]
+        return html_table("intrinsic dimension", rows)
 
     def _rows(self) -> int:
         return (

@@ -8,20 +8,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from geodim.gauge.marks import EVEN, Mark, reference_marks
+from geodim.saved.document import SavedResult, rebuilt
 from geodim.text import html_table
 from geodim.words import counted, number
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from geodim.result import IDResult
 
 __all__ = ["Gauge"]
 
+FORMAT = "geodim.Gauge/1"
 SHUFFLED = "shuffled"  # among the parameters of a result: dimensions of the same features of shuffled columns
 ABOUT = 1.25  # this many times more or less is about as much: data sets of one law scatter by that
 
 
 @dataclass(frozen=True)
-class Gauge:
+class Gauge(SavedResult):
     """An intrinsic dimension among those of columns of known kinds.
 
     Attributes
@@ -111,10 +115,34 @@ class Gauge:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {
+            "format": FORMAT,
+            "dimension": self.dimension,
+            "lower": self.lower,
+            "upper": self.upper,
+            "marks": {mark.name: mark.dimension for mark in self.marks},
+            "n_points": self.n_points,
+            "n_features": self.n_features,
             "level": self.level,
             "verdict": self.verdict,
-            "marks": {mark.name: mark.dimension for mark in self.marks},
         }
+
+    @classmethod
+    def from_dict(cls, values: object) -> Gauge:
+        """Rebuild a gauge from `to_dict`."""
+        from geodim.saved.plans import GAUGE, GAUGE_DERIVED, related_in_gauge  # noqa: PLC0415
+
+        def make(known: dict[str, Any]) -> Gauge:
+            related_in_gauge(known)
+            return cls(**{**known, "marks": tuple(Mark(*mark) for mark in known["marks"].items())})
+
+        made: Gauge = rebuilt(values, FORMAT, GAUGE, GAUGE_DERIVED, make)
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Plot the dimension among the marks, a row for each."""
+        from geodim.display.gauge import plot_gauge  # noqa: PLC0415
+
+        return plot_gauge(self, ax=ax, **options)
 
     def __str__(self) -> str:
         return self.line

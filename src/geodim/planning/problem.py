@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geodim.arguments import whole_number
 from geodim.engine.steps import resolution, tolerance, worth_counting
 from geodim.engine.ways import MOST_COLUMNS, Way, few_windows
 from geodim.errors import InputValueError
+from geodim.saved.document import SavedResult, rebuilt, to_json_value
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMAT = "geodim.Plan/1"
 PROCESS_BYTES = 180 << 20  # Python with NumPy, Numba and the compiled kernels
 
 
@@ -216,7 +221,7 @@ def reachable_rtol(steps: float, spread: float) -> float:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(SavedResult):
     """How a problem is solved on one backend, and what that should take.
 
     Attributes
@@ -300,7 +305,33 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        values = asdict(self) | {"fits": self.fits, "notes": list(self.notes)}
+        values = {"format": FORMAT} | asdict(self) | {"fits": self.fits, "notes": list(self.notes)}
+        values["seconds"] = to_json_value(self.seconds)
+        values["parts"] = {name: to_json_value(seconds) for name, seconds in self.parts.items()}
         if self.hops is None:
-            return {name: value for name, value in values.items() if name not in ("hops", "stored_entries")}
+            return values
         return values | {"n_nodes": self.n_points, "attributes": self.n_features}
+
+    @classmethod
+    def from_dict(cls, values: object) -> Plan:
+        """Rebuild a plan from `to_dict`."""
+        from geodim.saved.plans import PLAN, PLAN_DERIVED, related_in_plan  # noqa: PLC0415
+
+        def make(known: dict[str, Any]) -> Plan:
+            related_in_plan(known)
+            return cls(**{**known, "way": Way(**known["way"])})
+
+        made: Plan = rebuilt(values, FORMAT, PLAN, PLAN_DERIVED, make)
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Plot the parts of the estimated time, a bar for each."""
+        from geodim.display.plan import plot_plan  # noqa: PLC0415
+
+        return plot_plan(self, ax=ax, **options)
+
+    def _repr_html_(self) -> str:
+        from geodim.planning.words import plan_rows  # noqa: PLC0415
+        from geodim.text import html_table  # noqa: PLC0415
+
+        return html_table("plan", plan_rows(self))
