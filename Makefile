@@ -7,7 +7,7 @@ PARALLEL := -n $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)
 # Modules are compiled by whoever imports them first, and kept: most of what is installed is never imported here.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all lint types prepare tests faults fuzz browser docs docs-check oracle coverage mutants test-lowest bench clean
+.PHONY: demo test test-all test-data lint types prepare tests faults fuzz browser docs docs-check oracle coverage mutants test-lowest bench clean
 
 # Tables of any kind can be measured next, so what reads them is installed, too.
 demo: $(VENV)/.installed-plot,report,frames
@@ -22,9 +22,16 @@ test:
 
 # The tests that are too slow for every run, too, before a release: other sizes and seeds of what the rest tests once,
 # all cases of families that take turns, and more examples.
-test-all: EVERY := -m ''
+test-all: EVERY := -m 'not published'
 test-all: export HYPOTHESIS_PROFILE = release
 test-all: lint types docs-check tests
+
+# The tests that read Cora, CiteSeer and PubMed as they were published, from the folder GEODIM_DATA; files that are missing
+# there are downloaded first.  No other test needs a file from outside the repository.
+test-data: export GEODIM_DATA ?= $(CURDIR)/build/data
+test-data: prepare
+	for name in cora citeseer pubmed; do $(BIN)/geodim datasets fetch $$name || exit 1; done
+	$(BIN)/python -m pytest -m published
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -86,7 +93,7 @@ coverage: export COVERAGE_FILE = $(CURDIR)/build/coverage/data
 coverage: export NUMBA_CACHE_DIR = $(CURDIR)/build/coverage/numba
 coverage: $(VENV)/.installed-dev
 	rm -rf build/coverage && mkdir -p build/coverage
-	$(BIN)/python -m coverage run -m pytest $(PARALLEL) -m '' --ignore=tests/gpu --ignore-glob='*/test_cuda_*'
+	$(BIN)/python -m coverage run -m pytest $(PARALLEL) -m 'not published' --ignore=tests/gpu --ignore-glob='*/test_cuda_*'
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(INTERPRETED) -k 'not dask and not frames and not thousand'
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --fail-under=95 > docs/results/coverage.txt; status=$$?; tail -1 docs/results/coverage.txt; exit $$status

@@ -1,4 +1,4 @@
-"""What all tests share: the seed of the day, Hypothesis, and the folder with the real Planetoid files.
+"""What all tests share: the seed of the day, Hypothesis, and data sets from the repository only.
 
 Random tests see other data every day.  The seed is printed at the start, and with every failure of
 such a test: ``pytest --seed 20261116`` repeats that day.  What must not vary (regressions,
@@ -23,6 +23,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from costs import Costs
+from outside import Outside
 from turns import Turns
 
 # The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed,
@@ -57,11 +58,6 @@ if INTERPRETED:
 # the order of tests.  Commands in processes of their own, and tests/engine/test_windows.py, go the other way.
 importlib.import_module("geodim.engine.column")
 
-_PLANETOID = Path(
-    os.environ.get("GEODIM_DATA") or Path(__file__).parents[1].parent / "shared" / "data" / "planetoid"
-)
-
-
 # Signals and limits of Unix, named when they are imported; their own marks come too late on Windows.
 collect_ignore = ["cli/test_signals.py", "faults", "fuzz"] if sys.platform == "win32" else []
 
@@ -81,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.hypothesis_seed = str(config.getoption("--seed"))
     config.pluginmanager.register(Costs(), "costs")
     config.pluginmanager.register(Turns(), "turns")
+    config.pluginmanager.register(Outside(), "outside")
     if INTERPRETED:  # machine code makes infinities and wraps around without a word
         config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
 
@@ -152,21 +149,14 @@ def picked(request: pytest.FixtureRequest, rng: np.random.Generator):
     return pick
 
 
-_REAL_FILES = (_PLANETOID / "Cora" / "raw" / "ind.cora.graph").is_file()
-
-
-@pytest.fixture(scope="session")
-def planetoid_root() -> Path | None:
-    """The folder with the real Planetoid files; None, for the package's own, where there is none."""
-    return _PLANETOID if _REAL_FILES else None
+@pytest.fixture(scope="session", autouse=True)
+def no_data_sets_but_our_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Files that somebody has downloaded decide nothing: see `published`."""
+    os.environ["GEODIM_DATA"] = str(tmp_path_factory.mktemp("no-data-sets"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Not every system has what every test looks at; and PubMed does not come with the package."""
-    parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
-    wanted = any(isinstance(value, str) and value.lower() == "pubmed" for value in parameters)
+    """Not every system has what every test looks at."""
     for system, here in (("unix", sys.platform != "win32"), ("linux", sys.platform == "linux")):
         if item.get_closest_marker(system) and not here:
             pytest.skip(f"{sys.platform} does not have what this looks at")
-    if "planetoid_root" in getattr(item, "fixturenames", ()) and wanted and not _REAL_FILES:
-        pytest.skip(f"the files of PubMed are not at {_PLANETOID} (set GEODIM_DATA)")

@@ -18,7 +18,7 @@ class Turns:
 
     @pytest.hookimpl(trylast=True)  # what is slow is left out already
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        if not config.getoption("-m"):  # as `make test-all` does
+        if "not slow" not in config.getoption("-m"):  # as for `make test-all`
             return
         families = defaultdict(list)
         for item in items:

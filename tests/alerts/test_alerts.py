@@ -10,6 +10,7 @@ from sklearn import datasets
 
 import geodim
 from geodim.alerts import CODES, NOTE, WARNING, Alert
+from published import published, root_of
 
 RNG = np.random.default_rng(16)
 NORMAL = RNG.normal(size=(400, 5))
@@ -104,11 +105,11 @@ class TestBundledDataSets:
         [
             ("cora", ["ties", "constant-columns"]),  # words, 0 or 1; one is in no document
             ("citeseer", ["ties"]),
-            ("pubmed", []),
+            published("pubmed", []),
         ],
     )
-    def test_the_papers(self, planetoid_root, name, expected):
-        X = geodim.load_dataset(name, root=planetoid_root).x
+    def test_the_papers(self, name, expected):
+        X = geodim.load_dataset(name, root=root_of(name)).x
         assert codes(X) == expected
 
     def test_wells_of_randomness(self):

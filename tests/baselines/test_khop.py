@@ -150,9 +150,9 @@ def test_rows_for_the_report():
 
 
 @pytest.mark.slow
-def test_cora(planetoid_root):
+def test_cora():
     """The printed value at k = 1; and twins are those that colour refinement finds, for k = 0, ..., 3."""
-    data = load_dataset("cora", root=planetoid_root, offline=True)
+    data = load_dataset("cora", offline=True)
     made = khop_points(data.x, data.edge_index, 3)
     found = mle_of_points(made.points(1), 5, variant="exact")
     assert found.dimension == pytest.approx(PRINTED_MLE["cora"][1], abs=0.5e-4, rel=0)

@@ -15,6 +15,7 @@ from costs import slow
 from geodim import baselines, errors
 from geodim.baselines import mle
 from geodim.data.datasets import load_dataset
+from published import published, root_of
 
 PRINTED = {"cora": 30.6049, "citeseer": 58.9593, "pubmed": 24.4623}  # paper.tex, table tab:k_hop_ids, k = 0
 HALF_A_DIGIT = 0.5e-4
@@ -245,9 +246,9 @@ class TestBadInput:
             mle(np.ones((1, 2)))
 
 
-@pytest.mark.parametrize("name", [name if name == "cora" else slow(name) for name in PRINTED])
-def test_printed_values(name, planetoid_root):
-    x = load_dataset(name, root=planetoid_root, offline=True).x
+@pytest.mark.parametrize("name", ["cora", slow("citeseer"), published("pubmed")])
+def test_printed_values(name):
+    x = load_dataset(name, root=root_of(name), offline=True).x
     assert mle(x).dimension == pytest.approx(PRINTED[name], abs=HALF_A_DIGIT, rel=0)
     assert baselines.PRINTED_MLE[name][0] == PRINTED[name]
 

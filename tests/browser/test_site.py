@@ -78,6 +78,15 @@ def test_cards_lead_to_pages(opened):
     window.wait("return location.pathname.endsWith('tutorials/index.html')")
 
 
+def test_pictures_of_cards_keep_away_from_their_borders(opened):
+    window = opened("gallery")
+    sides = "return Array.from(document.querySelectorAll('.sphx-glr-thumbcontainer img'), e => {"
+    sides += "const s = getComputedStyle(e); return [s.paddingLeft, s.paddingRight].map(parseFloat) })"
+    found = window.js(sides)
+    assert len(found) > 9
+    assert min(min(pair) for pair in found) >= 8
+
+
 @pytest.fixture
 def served(site):
     """The address of the site on this machine, for what works over http only."""
@@ -100,6 +109,15 @@ def test_versions_are_offered(window, served, page):
         "return Array.from(document.querySelectorAll('.version-switcher__menu a.active'), a => a.href)"
     )
     assert address.endswith(f"/geodim/{page.removesuffix('index.html')}index.html")
+    assert [entry for entry in window.driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_a_search_finds_the_page_of_a_function(window, served):
+    window.driver.get(f"{served}search.html?q=khop_dimensions")
+    addresses = "Array.from(document.querySelectorAll('#search-results li a'), e => e.getAttribute('href'))"
+    page = "reference/api/geodim.khop_dimensions"
+    assert window.wait(f"return {addresses}.filter(address => address.includes('{page}')).length")
+    window.wait("return document.querySelectorAll('#search-results li p.context').length")  # with its words
     assert [entry for entry in window.driver.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 

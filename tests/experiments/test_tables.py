@@ -17,9 +17,9 @@ from geodim.experiments.runner import make_plan, run_plan
 from geodim.experiments.verdicts import Verdict, rounds_to
 
 
-def test_cora_from_the_file_to_the_verdict(planetoid_root, tmp_path):
+def test_cora_from_the_file_to_the_verdict(tmp_path):
     """Statistics and all six printed dimensions; the other graphs are in tests/golden."""
-    options = Options(root=planetoid_root)
+    options = Options()
     plans = make_plan(["statistics", "khop"], options, tmp_path)
     for plan in plans:
         plan.todo = [unit for unit in plan.todo if unit.key["dataset"] == "Cora"]
@@ -129,9 +129,9 @@ def test_time_that_is_over_before_there_are_bounds(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_mle_of_cora(planetoid_root, tmp_path):
+def test_mle_of_cora(tmp_path):
     """At k = 0 both ways give the printed digits."""
-    options = Options(root=planetoid_root, quick=True)
+    options = Options(quick=True)
     unit = get_experiment("mle").units(options)[0]
     assert unit.key == {"dataset": "Cora", "k": 0, "neighbours": 5}
     rows = [{**unit.key, **row} for row in unit.work(Context(options, tmp_path))]
@@ -164,9 +164,9 @@ def test_the_mle_trap_is_named():
 
 
 @pytest.mark.slow
-def test_sign_on_cora(planetoid_root, tmp_path):
+def test_sign_on_cora(tmp_path):
     pytest.importorskip("torch")
-    options = Options(root=planetoid_root, quick=True, repetitions=1)
+    options = Options(quick=True, repetitions=1)
     unit = next(one for one in sign.units(options) if one.key["dataset"] == "Cora")
     rows = [{**unit.key, **row} for row in unit.work(Context(options, tmp_path))]
     assert [row["k"] for row in rows] == [0, 1, 2]

@@ -7,7 +7,7 @@ import math
 import re
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +17,6 @@ from geodim.data.datasets import load_dataset
 from geodim.errors import InputTypeError, InputValueError
 from geodim.explain.advice import BASIS, CAVEATS
 from geodim.khop_result import KHopResult
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # paper.tex, tab:k_hop_ids, dimensions exactly as printed.
 PRINTED = {
@@ -184,8 +181,8 @@ class TestBounds:
         assert geodim.advise(hops_of([3.0, 2.0, 2.0]), 0.0).hops == 1
 
 
-def test_real_graph(planetoid_root: Path) -> None:
-    data = load_dataset("cora", root=planetoid_root, offline=True)
+def test_real_graph() -> None:
+    data = load_dataset("cora", offline=True)
     advice = geodim.advise(geodim.khop_dimensions(data.x, data.edge_index, 3))
     assert advice.hops == 2
     rough = geodim.advise(geodim.khop_dimensions(data.x, data.edge_index, 3, rtol=1e-3))

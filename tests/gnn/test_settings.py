@@ -11,6 +11,7 @@ from geodim.data.datasets import list_datasets
 from geodim.errors import InputTypeError, InputValueError
 from geodim.gnn import SignSettings, estimate_cost, paper_settings
 from geodim.gnn.settings import paper_task
+from published import published, root_of
 
 # Appendix "Setup of SIGN classifiers": hidden, dropout at the input, dropout at the hidden layer,
 # learning rate, batch size.
@@ -32,11 +33,11 @@ def test_as_in_the_appendix(name):
     assert (made.weight_decay, made.max_epochs, made.patience) == (0.0001, 1000, 15)
 
 
-@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
-def test_sizes_of_the_tasks(name, planetoid_root):
+@pytest.mark.parametrize("name", ["cora", "citeseer", published("pubmed")])
+def test_sizes_of_the_tasks(name):
     from geodim.data.datasets import load_dataset
 
-    data, task = load_dataset(name, root=planetoid_root, offline=True), paper_task(name)
+    data, task = load_dataset(name, root=root_of(name), offline=True), paper_task(name)
     assert task.classes == data.y.max() + 1
     assert {part: len(nodes) for part, nodes in data.splits.items()} == {
         "train": task.train,

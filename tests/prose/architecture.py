@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def check(page: Page) -> None:
     page.says("From {} columns on, of {} to {} points", MANY_COLUMNS, MANY_POINTS, f"{DROPPED_UP_TO:,}")
     page.says("records of blocks of {}, {}, … values", BLOCK, 2 * BLOCK)
-    page.says("tiles of {} starts × {} sizes", BLOCK, BLOCK)
+    page.says("leaves take {} sizes", BLOCK)
+    page.says("Sizes below {} are solved over all starts", BLOCK)
     page.allows(
         "three 11-bit passes for float32; long columns are dealt out by 14 leading bits", "how a float is cut"
     )

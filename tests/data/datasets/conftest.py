@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,12 +10,9 @@ from data.datasets.http_server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from data.datasets.http_server import Server
-
-_SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "planetoid"
-# Read at import: the fixture below removes the variable.
-_PLANETOID = Path(os.environ.get("GEODIM_DATA") or _SHARED)
 
 
 @pytest.fixture(autouse=True)
@@ -26,14 +21,6 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("GEODIM_DATA", raising=False)
     monkeypatch.setenv("GEODIM_OFFLINE", "1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user-cache"))
-
-
-@pytest.fixture
-def planetoid_root() -> Path:
-    """The folder with the real Planetoid files."""
-    if not (_PLANETOID / "Cora" / "raw" / "ind.cora.graph").is_file():
-        pytest.skip(f"the real Planetoid files are not at {_PLANETOID} (set GEODIM_DATA)")
-    return _PLANETOID
 
 
 @pytest.fixture

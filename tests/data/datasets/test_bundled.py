@@ -14,6 +14,7 @@ from geodim.data.datasets.bundled import load_bundled, write_bundled
 from geodim.data.datasets.registry import get_spec
 from geodim.data.graphs import as_graph
 from geodim.errors import DataFileError
+from published import published_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +43,10 @@ def test_what_the_papers_say(name):
     np.testing.assert_array_equal(np.sort(source * data.n_nodes + target), order)
 
 
+@pytest.mark.published
 @pytest.mark.parametrize("name", PAPER)
-def test_the_same_as_from_the_published_files(name, planetoid_root):
-    ours, published = load_bundled(get_spec(name)), load_dataset(name, planetoid_root)
+def test_the_same_as_from_the_published_files(name):
+    ours, published = load_bundled(get_spec(name)), load_dataset(name, published_root())
     assert published.provenance["files_as_published"]
     for part in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(ours.x, part), getattr(published.x, part))

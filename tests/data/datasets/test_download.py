@@ -24,6 +24,7 @@ from geodim.data.datasets import (
 )
 from geodim.data.datasets.download import ResumingDownloader
 from geodim.errors import DataFileError, MissingExtraError
+from published import published_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,10 +81,9 @@ def test_known_checksums_are_enforced(tmp_path: Path, server: Server) -> None:
     assert not list((tmp_path / "root" / "Cora" / "raw").iterdir())
 
 
-def test_real_planetoid_files_pass_their_checksums(
-    tmp_path: Path, server: Server, planetoid_root: Path
-) -> None:
-    for path in (planetoid_root / "Cora" / "raw").iterdir():
+@pytest.mark.published
+def test_published_files_pass_their_checksums(tmp_path: Path, server: Server) -> None:
+    for path in (published_root() / "Cora" / "raw").iterdir():
         server.files[path.name] = path.read_bytes()
     fetch("cora", tmp_path, mirror=server.url)
     assert load_dataset("cora", tmp_path).provenance["as_in_paper"]

@@ -12,6 +12,7 @@ from data.datasets import oracles
 from data.datasets.layouts import Truth, write_planetoid
 from geodim.data.datasets import DatasetNotFoundError, GraphDataset, load_dataset
 from geodim.errors import DataFileError
+from published import published_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,9 +64,10 @@ def test_fixture_as_pyg_reads_it(tmp_path: Path, folder: str, holes: bool) -> No
     check_against_pyg(load_dataset(folder, tmp_path), data)
 
 
+@pytest.mark.published
 @pytest.mark.parametrize("folder", PAPER)
-def test_real_files_have_the_papers_statistics(planetoid_root: Path, folder: str) -> None:
-    dataset = load_dataset(folder, planetoid_root)
+def test_published_files_have_the_papers_statistics(folder: str) -> None:
+    dataset = load_dataset(folder, published_root())
     assert (dataset.n_nodes, dataset.n_listed, dataset.n_attributes) == PAPER[folder]
     assert dataset.n_edges == dataset.n_listed // 2  # both directions are listed
     assert dataset.provenance["as_in_paper"]
@@ -77,15 +79,18 @@ def test_real_files_have_the_papers_statistics(planetoid_root: Path, folder: str
     oracles.same(np.sort(source * n + target), np.sort(target * n + source))
 
 
+@pytest.mark.published
 @pytest.mark.parametrize("folder", PAPER)
-def test_real_files_as_pyg_reads_them(planetoid_root: Path, tmp_path: Path, folder: str) -> None:
+def test_published_files_as_pyg_reads_them(tmp_path: Path, folder: str) -> None:
     datasets = oracles.load("torch_geometric.datasets")
     # torch_geometric writes beside the raw files.
-    shutil.copytree(planetoid_root / folder / "raw", tmp_path / folder / "raw", copy_function=shutil.copyfile)
+    shutil.copytree(
+        published_root() / folder / "raw", tmp_path / folder / "raw", copy_function=shutil.copyfile
+    )
     (tmp_path / folder).chmod(0o755)
     with oracles.quietly():
         data = datasets.Planetoid(str(tmp_path), folder)[0]
-    check_against_pyg(load_dataset(folder, planetoid_root), data)
+    check_against_pyg(load_dataset(folder, published_root()), data)
 
 
 def test_environment_variable_names_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
