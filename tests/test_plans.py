@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,12 +11,12 @@ from geodim.errors import InputValueError
 from geodim.features import make_operator
 from geodim.plans import (
     NARROWEST,
-    HopPlan,
+    Problem,
     columns_for,
     columns_in_flight,
     default_columns,
     peak_memory,
-    plan_hops,
+    plan,
 )
 
 # ogbn-papers100M; source: paper.tex, table tab:data
@@ -63,36 +61,34 @@ def test_too_small_a_budget_names_what_is_needed(threads):
     assert columns_for(need, 5_000, 40_000, 1000, 4, 3, threads) == NARROWEST
 
 
+def hop_plan(n_nodes, stored_entries, attributes, hops, *, n_threads=1, memory=None, **graph):
+    problem = Problem(n_nodes, attributes, 4, hops=hops, stored_entries=stored_entries, **graph)
+    return plan(problem, n_threads=n_threads, memory=memory)
+
+
 def test_papers100m_fits_into_48_gb():
-    plan = plan_hops(**PAPERS, itemsize=4, n_threads=2, memory=48 * 10**9)
-    assert plan.fits
-    assert plan.memory <= 48 * 10**9
-    assert plan.columns >= 8
-    assert plan.passes == -(-128 // plan.columns) * 5
+    planned = hop_plan(**PAPERS, n_threads=2, memory=48 * 10**9)
+    assert planned.fits
+    assert planned.memory <= 48 * 10**9
+    assert planned.columns >= 8
+    assert planned.passes == -(-128 // planned.columns) * 5
     n, entries = PAPERS["n_nodes"], PAPERS["stored_entries"]
     graph = 8 * (n + 2) + 4 * entries + 8 * n
-    by_hand = graph + 3 * 4 * n * plan.columns + 2 * int(21.5 * n) + 12 * n * 6
-    assert plan.memory == by_hand
+    by_hand = graph + 3 * 4 * n * planned.columns + 2 * int(21.5 * n) + 12 * n * 6
+    assert planned.memory == by_hand
 
 
 def test_a_plan_without_a_budget():
     size = (10**6, 8 * 10**6)
-    plan = plan_hops(*size, 40, 3)
-    assert plan == HopPlan(
-        n_nodes=10**6,
-        stored_entries=8 * 10**6,
-        attributes=40,
-        hops=3,
-        threads=1,
-        memory=peak_memory(*size, 16, 4, 3, 1),
-        columns=16,
-        passes=3 * 3,
-    )
-    assert plan.fits is None
-    assert plan_hops(*size, 40, 3, products=7).passes == 3 * 3 * 7
-    assert plan_hops(*size, 3, 3).columns == 3
-    assert plan_hops(*size, 40, 3, columns=40).passes == 3
-    assert plan_hops(*size, 40, 0).passes == 0
+    planned = hop_plan(*size, 40, 3)
+    assert (planned.n_points, planned.n_features, planned.hops) == (10**6, 40, 3)
+    assert (planned.stored_entries, planned.threads, planned.columns) == (8 * 10**6, 1, 16)
+    assert planned.memory == peak_memory(*size, 16, 4, 3, 1)
+    assert planned.passes == 3 * 3
+    assert planned.fits is None
+    assert hop_plan(*size, 40, 3, products=7).passes == 3 * 3 * 7
+    assert hop_plan(*size, 3, 3).columns == 3
+    assert hop_plan(*size, 40, 0).passes == 0
 
 
 def test_short_columns_are_taken_many_at_a_time():
@@ -104,20 +100,14 @@ def test_short_columns_are_taken_many_at_a_time():
 def test_weights_take_8_bytes_an_entry_and_a_node():
     plain, weighted = (peak_memory(1_000, 8_000, 16, 4, 5, 2, weighted=flag) for flag in (False, True))
     assert weighted - plain == 8 * 8_000 + 8 * 1_000
-    assert plan_hops(1_000, 8_000, 16, 5, n_threads=2, weighted=True).memory == weighted
+    assert hop_plan(1_000, 8_000, 16, 5, n_threads=2, weighted=True).memory == weighted
 
 
-def test_a_plan_of_given_columns_may_not_fit():
-    plan = plan_hops(1_000, 8_000, 64, 3, columns=64, memory=100_000)
-    assert plan.fits is False
-
-
-def test_a_plan_as_json():
-    plan = plan_hops(1_000, 8_000, 40, 3, memory=10**6)
-    values = json.loads(json.dumps(plan.to_dict()))
-    assert values["fits"] is True
-    assert values["memory"] == plan.memory
-    assert values["columns"] == plan.columns
+def test_the_fewest_columns_may_not_fit():
+    planned = hop_plan(1_000, 8_000, 64, 3, memory=100_000)
+    assert planned.fits is False
+    assert planned.columns == NARROWEST
+    assert planned.memory == peak_memory(1_000, 8_000, NARROWEST, 4, 3, 1)
 
 
 # ---------------------------------------------------------------- operators that exist

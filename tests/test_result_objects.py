@@ -6,17 +6,19 @@ import inspect
 import json
 import math
 import re
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import geodim
-from geodim import baselines
+from geodim import baselines, gnn, plans
 from geodim.baselines import BaselineResult
 from geodim.display.html.sources import as_result
 from geodim.errors import CertificateError, DataFileError, InputValueError
 
+ROOT = Path(__file__).parents[1]
 X = np.random.default_rng(0).normal(size=(80, 3))
 RING = [(i, (i + 1) % 80) for i in range(80)]
 ALL = ("to_dict", "to_json", "from_dict", "from_json", "_repr_html_", "plot")
@@ -27,12 +29,20 @@ NO_RESULTS = {
     "Alert", "Mark", "PlanRecord", "Removal", "Verdict", "Way",  # parts of results, saved and shown with them
     "StreamingDimension",  # its state; what it found is an IDResult
     "ColumnSource", "DirectionSource", "Family", "MadeColumns", "Points", "Sizes",  # of families
+    "CoreRates", "HopInputs", "SIGN",  # rates of a machine, hop features in files, a network with its weights
+    "Arithmetic", "Steps",  # how an operator computes
+    "Algorithm2Result", "DeltaBounds",  # tuples of the numbers that the paper's algorithms return
 }  # fmt: skip
 # Public classes that hold data or settings: they compute results, docs/objects.md says what they have.
 NO_RESULT_CLASSES = {
     "Directions", "Distances", "Patches", "Pixels", "Terms", "Union", "Values",  # families of features
     "DiscriminabilitySelector", "IntrinsicDimension", "KHopIntrinsicDimension", "StreamingDimension",
     "WhatIf", "Problem", "Alert", "HopPoints",
+    "CoreRates", "DeviceRates", "Way",  # of plans
+    "EarlyStopping", "HopInputs", "SIGN", "SignSettings",  # of trainings
+    "DimensionCallback", "DimensionMetric", "LayerDimension",  # of PyTorch: they are fed
+    "MatrixOperator", "Operator", "SeriesOperator",  # of graphs
+    "Algorithm2Result", "DeltaBounds",
 }  # fmt: skip
 
 
@@ -40,6 +50,9 @@ NO_RESULT_CLASSES = {
 def results():
     hops = geodim.khop_dimensions(X, RING, 2)
     one = geodim.intrinsic_dimension(X, removal=True)
+    splits = {"train": np.arange(40), "valid": np.arange(40, 60), "test": np.arange(60, 80)}
+    settings = gnn.SignSettings(hidden=4, max_epochs=3)
+    fit = gnn.fit_sign(gnn.hop_inputs(X, RING, 1), np.arange(80) % 2, splits, settings=settings)
     return {
         "IDResult": one,
         "Gauge": one.gauge,
@@ -55,6 +68,9 @@ def results():
         "SupportCurve": geodim.support_curve(X > 0.5),
         "BinaryCorrelation": geodim.binary_correlation_dimension(X > 0.5),
         "BaselineResult": baselines.two_nn(X),
+        "SignCost": gnn.estimate_cost(["cora", "pubmed"]),
+        "SignFit": fit,
+        "SignRun": gnn.SignRun("<b>", 1, 0, 7, 0.5, 0.75, 20, 5, 9, 1.0, "cpu", 2, "2.13"),
     }
 
 
@@ -71,7 +87,11 @@ def annotated(one):
 
 
 def public():
-    for module in (geodim, baselines):
+    """Everything that a page of the reference names, and plans; `geodim.pyg` has a transform alone."""
+    names = {page.stem for page in (ROOT / "docs" / "reference" / "modules").glob("*.rst")}
+    modules = {import_module(f"geodim.{name}") for name in names - {"errors", "pyg"}}
+    assert {baselines, gnn} < modules
+    for module in (geodim, plans, *modules):
         for name in module.__all__:
             yield name, getattr(module, name)
 
@@ -98,6 +118,7 @@ def test_every_public_class_is_a_result_or_makes_some(results):
 NAMES = (
     "IDResult", "KHopResult", "FeatureSelection", "Explanation", "Comparison", "SampleCurve", "HopAdvice",
     "BaselineResult", "TopFeatures", "SupportCurve", "BinaryCorrelation", "Plan", "Gauge", "Certificate",
+    "SignCost", "SignFit", "SignRun",
 )  # fmt: skip
 
 
@@ -137,7 +158,7 @@ class TestEveryResult:
         ):
             with pytest.raises(error):
                 kind.from_dict(wrong)
-        for field in getattr(kind, "__dataclass_fields__", values):
+        for field in set(getattr(kind, "__dataclass_fields__", values)) - {"model"}:  # has a file of its own
             with pytest.raises(error):
                 kind.from_dict({**values, field: object()})
             with pytest.raises(error):
@@ -284,3 +305,39 @@ def test_what_the_commands_write_is_read_by_python(results, tmp_path):
     for name in NAMES[3:]:
         with pytest.raises(DataFileError, match="expected a file written by"):
             as_result(results[name].to_dict())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"best_epoch": 9},
+        {"losses": [0.5]},
+        {"valid_accuracies": [0.5]},
+        {"valid_accuracy": 0.123},
+        {"epochs": 0},
+    ],
+    ids=str,
+)
+def test_trainings_that_contradict_themselves(results, wrong):
+    with pytest.raises(DataFileError):
+        gnn.SignFit.from_dict(results["SignFit"].to_dict() | wrong)
+
+
+def test_a_training_that_diverged_comes_back(results):
+    values = results["SignFit"].to_dict()
+    values["losses"] = ["inf", "nan", *values["losses"][2:]]
+    again = gnn.SignFit.from_dict(values)
+    assert again.model is None
+    assert again.losses[0] == math.inf
+    assert math.isnan(again.losses[1])
+    assert again.to_dict() == values
+
+
+def test_runs_in_one_plot_and_names_that_are_no_html(results):
+    run = results["SignRun"]
+    assert "&lt;b&gt;, k = 1" in run._repr_html_()
+    pytest.importorskip("matplotlib")
+    ax = run.plot()
+    run.plot(ax)
+    assert len(ax.get_yticklabels()) == 2
+    assert ax.get_xlabel() == "test accuracy"

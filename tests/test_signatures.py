@@ -35,7 +35,7 @@ NOT_THESE = {
     "callback": "progress", "verbose": "progress", "directory": "checkpoint", "timeout": "time_limit",
     "random_state": "seed", "tol": "rtol",
 }  # fmt: skip
-RECORDS = {"Plan", "HopPlan", "SignFit", "SignRun", "SignCost", "Way"}  # what was found, not what to do
+RECORDS = {"Plan", "SignFit", "SignRun", "SignCost", "Way"}  # what was found, not what to do
 
 
 def public():

@@ -35,12 +35,10 @@ from geodim.memory import machine_memory
 from geodim.planning.choose import plan
 from geodim.planning.hops import (
     NARROWEST,
-    HopPlan,
     columns_for,
     columns_in_flight,
     default_columns,
     peak_memory,
-    plan_hops,
 )
 from geodim.planning.problem import Plan, Problem, normal_spread, reachable_rtol
 from geodim.planning.rates import CORE, H200, CoreRates, DeviceRates
@@ -58,7 +56,6 @@ __all__ = [
     "NARROWEST",
     "CoreRates",
     "DeviceRates",
-    "HopPlan",
     "Plan",
     "Problem",
     "Way",
@@ -72,7 +69,6 @@ __all__ = [
     "normal_spread",
     "peak_memory",
     "plan",
-    "plan_hops",
     "reachable_rtol",
 ]
 

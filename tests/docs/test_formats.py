@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import geodim
-from geodim import baselines
+from geodim import baselines, gnn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +35,9 @@ MAKE: dict[str, Callable[[], dict[str, object]]] = {
     "Plan": lambda: geodim.plan(geodim.Problem(1000, 3), "cpu").to_dict(),
     "Gauge": lambda: geodim.Gauge.of(geodim.intrinsic_dimension(X)).to_dict(),
     "BaselineResult": lambda: baselines.two_nn(X).to_dict(),
+    "SignCost": lambda: gnn.estimate_cost("cora").to_dict(),
+    "SignFit": lambda: gnn.SignFit(None, 0.5, 0.5, 1, 1, [0.5], [0.5], 1.0, 1).to_dict(),
+    "SignRun": lambda: gnn.SignRun("cora", 1, 0, 7, 0.5, 0.6, 20, 5, 9, 1.0, "cpu", 2, "2.13").to_dict(),
 }
 
 

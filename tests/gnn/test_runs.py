@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import signal
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -160,7 +160,7 @@ def test_tables(whole, tmp_path):
     with (tmp_path / "runs.csv").open(newline="") as stream:
         table = list(csv.DictReader(stream))
     assert [float(row["test_accuracy"]) for row in table] == [run.test_accuracy for run in whole]
-    assert list(table[0]) == list(whole[0].to_dict())
+    assert list(table[0]) == list(asdict(whole[0]))
     with pytest.raises(InputValueError, match=r"\.csv or \.json"):
         write_runs(whole, tmp_path / "runs.txt")
     for row, pair in zip(summarise_runs(whole), (whole[:2], whole[2:]), strict=True):

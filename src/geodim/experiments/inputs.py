@@ -11,7 +11,7 @@ from geodim.engine.parts import thread_count
 from geodim.errors import InterruptedWarning, TimeLimitError
 from geodim.experiments.experiment import Cost, StoppedError
 from geodim.experiments.machine import physical_memory, slowness
-from geodim.plans import NARROWEST, plan_hops
+from geodim.plans import Problem, plan
 
 if TYPE_CHECKING:
     from geodim.data.datasets import GraphDataset
@@ -67,12 +67,11 @@ def hop_cost(nodes: int, edges: int, attributes: int, hops: int, options: Option
     threads = thread_count(options.threads)
     entries = 2 * edges + nodes
     seconds = PRODUCT_SECONDS * entries * attributes * hops + COLUMN_SECONDS * nodes * attributes * (hops + 1)
-    plan = plan_hops(nodes, entries, attributes, hops, n_threads=threads)
-    if plan.memory > memory_budget(options):
-        plan = plan_hops(
-            nodes, entries, attributes, hops, n_threads=threads, columns=min(NARROWEST, attributes)
-        )
-    return Cost(0.5 + seconds / threads * slowness(), plan.memory, f"{threads} threads")
+    problem, budget = Problem(nodes, attributes, hops=hops, stored_entries=entries), memory_budget(options)
+    planned = plan(problem, n_threads=threads)
+    if planned.memory > budget:
+        planned = plan(problem, n_threads=threads, memory=budget)
+    return Cost(0.5 + seconds / threads * slowness(), planned.memory, f"{threads} threads")
 
 
 def all_hops(data: GraphDataset, hops: int, context: Context, name: str) -> KHopResult:

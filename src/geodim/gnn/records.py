@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,18 +14,23 @@ from geodim._version import __version__
 from geodim.data.files import csv_text, read_json
 from geodim.errors import DataFileError, GeodimWarning, InputValueError
 from geodim.output import json_text, make_folder, write_text
+from geodim.saved.document import SavedResult, rebuilt
+from geodim.text import html_table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
 
 __all__ = ["RunStore", "SignRun", "summarise_runs", "write_runs"]
 
-FORMAT = "geodim-sign-run/1"
+FORMAT = "geodim-sign-run/1"  # of the files of a store
+RUN_FORMAT = "geodim.SignRun/1"
 
 
 @dataclass(frozen=True)
-class SignRun:
+class SignRun(SavedResult):
     """One model, trained and tested.
 
     Attributes
@@ -68,22 +72,43 @@ class SignRun:
     torch: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return one row of plain values."""
-        return asdict(self)
+        """Return plain values for JSON."""
+        return {"format": RUN_FORMAT, **asdict(self)}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> SignRun:
+    def from_dict(cls, values: object) -> SignRun:
         """Rebuild a run from `to_dict`; raise for values that no run could have."""
-        run = cls(**{each.name: values[each.name] for each in dataclasses.fields(cls)})
-        kinds: dict[str, Any] = {"int": int, "float": (int, float), "str": str}
-        for each in dataclasses.fields(cls):
-            value = getattr(run, each.name)
-            if isinstance(value, bool) or not isinstance(value, kinds[str(each.type)]):
-                raise TypeError(f"{each.name} is {value!r}")
-            least_and_most = (0.0, 1.0 if each.name.endswith("accuracy") else math.inf)
-            if not isinstance(value, str) and not least_and_most[0] <= value <= least_and_most[1]:
-                raise ValueError(f"{each.name} is {value!r}")
-        return run
+        from geodim.saved.sign import RUN, related_in_training  # noqa: PLC0415
+
+        def make(known: dict[str, Any]) -> SignRun:
+            related_in_training(known)
+            return cls(**known)
+
+        made: SignRun = rebuilt(values, RUN_FORMAT, RUN, (), make)
+        return made
+
+    @property
+    def name(self) -> str:
+        """The run in a few words."""
+        return f"{self.dataset}, k = {self.k}, run {self.repetition}"
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Plot the test accuracy on a line, also several runs in the same axes."""
+        from geodim.display.sampling import plot_numbers  # noqa: PLC0415
+
+        row = (self.name, self.test_accuracy, self.test_accuracy, self.test_accuracy)
+        return plot_numbers([row], ax=ax, **{"label": "test accuracy", **options})
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("test accuracy", f"{self.test_accuracy:.4f}"),
+            ("validation accuracy", f"{self.valid_accuracy:.4f}"),
+            ("epochs", f"{self.epochs:,}, best {self.best_epoch:,}"),
+            ("parameters", f"{self.n_parameters:,}"),
+            ("seed", f"{self.seed}"),
+            ("trained on", f"{self.device}, PyTorch {self.torch}"),
+        ]
+        return html_table(f"SIGN, {self.name}", rows)
 
 
 class RunStore:
@@ -124,7 +149,7 @@ class RunStore:
                     f"{path} was trained by geodim {made}: trained again", GeodimWarning, stacklevel=2
                 )
                 return None
-            run = SignRun.from_dict(values["run"])
+            run = self._run(values["run"])
             asked = (dataset, k, repetition, job.get("seed", run.seed))
             if (run.dataset, run.k, run.repetition, run.seed) != asked:
                 raise ValueError("it is another run")
@@ -133,6 +158,13 @@ class RunStore:
             raise DataFileError(
                 f"{path} is damaged ({error!r}): delete it to train that model again"
             ) from error
+
+    @staticmethod
+    def _run(values: Any) -> SignRun:  # noqa: ANN401 - as it was read
+        try:
+            return SignRun.from_dict({"format": RUN_FORMAT, **values})
+        except DataFileError as error:
+            raise ValueError(str(error)) from error
 
     def save(self, run: SignRun, job: dict[str, Any]) -> None:
         """Write a finished run to its file."""

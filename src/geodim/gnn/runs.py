@@ -269,6 +269,7 @@ class _Grid:
             memory=self.memory,
             on_epoch=lambda _epoch, _loss, _valid: self.report(),
         )
+        assert fit.model is not None  # it was trained just now
         if self.keep_models and self.store is not None:
             save_model(fit.model, self.store.path(data.name, k, repetition).with_suffix(".npz"))
         return SignRun(

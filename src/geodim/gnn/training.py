@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,15 +16,20 @@ from geodim.gnn._torch import torch
 from geodim.gnn.batches import make_batches
 from geodim.gnn.settings import MEMORY, SignSettings
 from geodim.gnn.sign import SIGN
+from geodim.saved.document import SavedResult, rebuilt, to_json_value
+from geodim.text import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from matplotlib.axes import Axes
 
     from geodim.gnn.batches import Batches
     from geodim.gnn.inputs import HopInputs
 
 __all__ = ["EarlyStopping", "SignFit", "choose_device", "fit_sign", "torch_state"]
 
+FORMAT = "geodim.SignFit/1"
 SMALL_STEP = 1e9  # operations of a forward pass below which one thread is used
 
 
@@ -69,13 +74,14 @@ class EarlyStopping:
 
 
 @dataclass(frozen=True)
-class SignFit:
+class SignFit(SavedResult):
     """A trained model and how it was trained.
 
     Attributes
     ----------
-    model : SIGN
-        With the weights that were tested; on the device it was trained on, ready for inference.
+    model : SIGN or None
+        With the weights that were tested; on the device it was trained on, ready for inference.  It is not
+        part of the JSON: `save_model` keeps it in a file of its own, and what is read from JSON has None.
     test_accuracy : float
         Share of the test nodes that are classified correctly.
     valid_accuracy : float
@@ -102,7 +108,7 @@ class SignFit:
     True
     """
 
-    model: SIGN = field(repr=False)
+    model: SIGN | None = field(repr=False, compare=False)
     test_accuracy: float
     valid_accuracy: float
     epochs: int
@@ -111,6 +117,40 @@ class SignFit:
     valid_accuracies: list[float] = field(repr=False)
     seconds: float
     threads: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON: everything but the model."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "model"}
+        values["losses"] = [to_json_value(loss) for loss in self.losses]  # some trainings diverge
+        return {"format": FORMAT, **values}
+
+    @classmethod
+    def from_dict(cls, values: object) -> SignFit:
+        """Rebuild what was recorded of a training from `to_dict`, without the model."""
+        from geodim.saved.sign import FIT, related_in_fit  # noqa: PLC0415
+
+        def make(known: dict[str, Any]) -> SignFit:
+            related_in_fit(known)
+            return cls(model=None, **known)
+
+        made: SignFit = rebuilt(values, FORMAT, FIT, (), make)
+        return made
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401 - handed on
+        """Plot the validation accuracy after each epoch, the best one marked, and the test accuracy."""
+        from geodim.display.training import plot_training  # noqa: PLC0415
+
+        return plot_training(self.valid_accuracies, self.best_epoch, self.test_accuracy, ax, **options)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("test accuracy", f"{self.test_accuracy:.4f}"),
+            ("validation accuracy", f"{self.valid_accuracy:.4f}"),
+            ("epochs", f"{self.epochs:,}, best {self.best_epoch:,}"),
+            ("last loss", f"{self.losses[-1]:.4g}"),
+            ("time", f"{self.seconds:.3g} s with {self.threads} thread{'' if self.threads == 1 else 's'}"),
+        ]
+        return html_table("SIGN, trained", rows)
 
 
 def choose_device(device: str) -> torch.device:

@@ -11,7 +11,6 @@ the number of attributes.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from geodim.engine.ways import Way
@@ -23,45 +22,6 @@ if TYPE_CHECKING:
     from geodim.features.operators import Operator
 
 NARROWEST = 8  # the aggregation kernel works on at least this many columns
-
-
-@dataclass(frozen=True)
-class HopPlan:
-    """The plan of one pass.
-
-    Attributes
-    ----------
-    memory : int
-        Peak bytes by the formula.
-    columns : int
-        Columns in flight.
-    passes : int
-        How often the graph is walked through.
-    seconds : float or None
-        Estimated wall time, if a calibration was made.
-    fits : bool or None
-        Whether the peak stays within the budget, if there is one.
-    """
-
-    n_nodes: int
-    stored_entries: int
-    attributes: int
-    hops: int
-    threads: int
-    memory: int
-    columns: int
-    passes: int
-    seconds: float | None = None
-    budget: int | None = None
-
-    @property
-    def fits(self) -> bool | None:
-        """Whether the peak stays within the budget."""
-        return None if self.budget is None else self.memory <= self.budget
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return asdict(self) | {"fits": self.fits}
 
 
 def peak_memory(
@@ -163,36 +123,3 @@ def graph_of(operator: Operator) -> dict[str, Any]:
         "products": getattr(operator, "products", 1),
         "scratch_itemsize": getattr(operator, "scratch_itemsize", 0),
     }
-
-
-def plan_hops(
-    n_nodes: int,
-    stored_entries: int,
-    attributes: int,
-    hops: int,
-    *,
-    itemsize: int = 4,
-    n_threads: int = 1,
-    memory: int | None = None,
-    columns: int | None = None,
-    products: int = 1,
-    scratch_itemsize: int = 0,
-    weighted: bool = False,
-) -> HopPlan:
-    """Plan a pass from sizes alone; nothing is read."""
-    problem = Problem(
-        n_nodes, attributes, itemsize, hops=hops, stored_entries=stored_entries, products=products,
-        scratch_itemsize=scratch_itemsize, weighted=weighted,
-    )  # fmt: skip
-    way = hop_way(problem, n_threads, memory, columns)
-    return HopPlan(
-        n_nodes=n_nodes,
-        stored_entries=stored_entries,
-        attributes=attributes,
-        hops=hops,
-        threads=n_threads,
-        memory=hop_peak(problem, way.width, n_threads),
-        columns=way.width,
-        passes=way.passes,
-        budget=memory,
-    )
