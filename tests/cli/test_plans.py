@@ -21,7 +21,7 @@ from geodim.cli import planning, reading_plan
 from geodim.cli.app import app
 from geodim.planning.cpu import column_memory
 from geodim.planning.problem import Problem
-from geodim.planning.reading import Reading, text_memory, with_reading
+from geodim.planning.reading import STARTING, Reading, text_memory, with_reading
 from geodim.planning.words import duration, size
 from geodim.plans import peak_memory, plan as make_plan
 
@@ -326,6 +326,14 @@ class TestReading:
 
     def test_what_is_mapped_is_not_read_before(self, points: Path) -> None:
         assert "reading the file" not in answer("compute", points, "--dry-run")["parts"]
+
+    def test_the_time_to_start_counts(self, points: Path, graph: list[object]) -> None:
+        """What a fresh process takes before it computes anything, on this machine and not on another."""
+        for command in (["compute", points], ["hops", *graph]):
+            plan = answer(*command, "--dry-run")
+            assert plan["parts"]["starting"] == STARTING
+            assert plan["seconds"] >= sum(plan["parts"].values())
+        assert "starting" not in answer("compute", points, "--dry-run", *CLUSTER)["parts"]
 
     @pytest.mark.parametrize("packed", [False, True])
     def test_long_texts_are_tried_by_their_beginning(

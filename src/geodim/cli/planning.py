@@ -101,6 +101,7 @@ def planned(
 ) -> Plan:
     """Plan for the cluster that is named or described, for the GPU, or for this machine."""
     from geodim.engine.parts import thread_count
+    from geodim.planning.reading import with_starting
     from geodim.plans import plan
 
     if workers is not None or worker_memory is not None or scheduler is not None:
@@ -112,7 +113,7 @@ def planned(
     if backend is BackendName.dask:
         found = _workers(scheduler, workers, worker_memory, threads)
         return plan(problem, "dask", workers=found, memory=budget, rates=rates)
-    return plan(problem, "cpu", n_threads=thread_count(threads), memory=budget, rates=rates)
+    return with_starting(plan(problem, "cpu", n_threads=thread_count(threads), memory=budget, rates=rates))
 
 
 def _workers(

@@ -1,4 +1,4 @@
-"""The memory and time to read a file, before anything is computed.
+"""The memory and time to start a command and to read a file, before anything is computed.
 
 A file of text, or of packed columns, is held beside the table that is made from it, whole or in parts.  The
 constants below are peaks measured with pyarrow on files of 10 to 500 MB, rounded up; the time is measured by
@@ -15,6 +15,7 @@ from geodim.planning.problem import PROCESS_BYTES
 if TYPE_CHECKING:
     from geodim.planning.problem import Plan
 
+STARTING = 0.8  # seconds: Python and libraries 0.3, compiled code 0.5, on a core of an AMD EPYC (Zen 5)
 BUFFERS = 16 << 20  # of a reader
 TEXT = 1.6  # bytes per byte of text: blocks wait to be parsed
 PACKED, TABLE = 1.3, 1.5  # bytes per byte of a group of rows in Parquet, and of the table
@@ -55,6 +56,11 @@ def parquet_memory(group: float, table: float) -> int:
     590
     """
     return int(PACKED * group + TABLE * table + BUFFERS)
+
+
+def with_starting(plan: Plan) -> Plan:
+    """Return the plan with the time that a command takes to start; with kernels compiled earlier."""
+    return replace(plan, seconds=(plan.seconds or 0.0) + STARTING, parts={"starting": STARTING, **plan.parts})
 
 
 def with_reading(plan: Plan, reading: Reading | None) -> Plan:
