@@ -7,12 +7,15 @@ import os
 import re
 import sys
 from html import unescape
+from importlib import import_module
+from inspect import getmembers_static
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from geodim import __version__
+from geodim.saved.document import Reported, SavedResult
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r'\b(?:href|src)="([^"]*)"')
@@ -98,6 +101,24 @@ def test_front_page_has_picture_search_version_and_preview(site: Path, pages: di
     for name in ("og:title", "og:description", "og:image", "twitter:card"):
         assert re.search(rf'<meta (?:property|name)="{name}" content="[^"]+"', front), name
     assert (site / "_static" / "social.png").stat().st_size > 5_000
+
+
+def test_the_reference_has_all_methods_of_results(site: Path, pages: dict[Path, str]) -> None:
+    """Those that they inherit, too: `report` and `to_json` are looked for there."""
+    modules = ("geodim", "geodim.baselines", "geodim.gnn")
+    found = [(module, name) for module in modules for name in import_module(module).__all__]
+    results = [(module, name) for module, name in found if is_result(getattr(import_module(module), name))]
+    assert len(results) >= 15
+    for module, name in results:
+        kind = getattr(import_module(module), name)
+        methods = {one for one, _ in getmembers_static(kind) if callable(getattr(kind, one))}
+        for method in sorted(one for one in methods if not one.startswith("_")):
+            page = pages[site / "reference" / "api" / f"{module}.{name}.html"]
+            assert f'id="{module}.{name}.{method}"' in page, method
+
+
+def is_result(one: object) -> bool:
+    return isinstance(one, type) and issubclass(one, SavedResult | Reported)
 
 
 def test_search_finds_what_people_look_for(site: Path) -> None:
