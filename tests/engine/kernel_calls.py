@@ -75,7 +75,7 @@ def layout():
 def pyramid():
     from geodim.engine.kernels.pyramid import build_base
 
-    records = np.empty((BLOCKS + 2, 8))
+    records = np.empty((8, BLOCKS + 9))
     build_base(sorted_column(), N, records, BLOCKS, 0.0, 5.0)
     return records
 
@@ -210,12 +210,12 @@ def calls():
         ("choose_sizes", (np.arange(9.0), 1.0, np.empty(9, np.int64)), "curve sizes"),
         ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 0.0, np.inf, 5.0,
                         0, BLOCKS, np.zeros(N), 0.0, False, 1 << 40, np.empty(N), ranges,
-                        np.empty(BLOCKS + 2, np.int32),
-                        np.empty(BLOCKS + 2), work), "ranges"),
+                        np.empty(2, np.int64),
+                        np.empty(BLOCKS + 9), work), "ranges"),
         ("raise_bar", (np.ones(N), np.array([[1, N]]), 1, np.zeros(N)), "ranges"),
         ("solve_swept", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 0.0, np.inf, 5.0,
                          np.array([[0, BLOCKS]]), np.zeros(N), False, 1 << 40, np.zeros(1, np.uint8),
-                         np.empty(N), ranges, np.empty(BLOCKS + 2, np.int32), np.empty(BLOCKS + 2), work),
+                         np.empty(N), ranges, np.empty(2, np.int64), np.empty(BLOCKS + 9), work),
          "pieces ranges"),
         ("find_starts", (sorted_column(), N, records, offsets, counts, 1e-12, 0.0, np.arange(float(N)),
                          np.ones(N, np.bool_), np.empty(N, np.int64)), ""),

@@ -16,7 +16,21 @@ from engine.oracle import KINDS, padded, phi
 from geodim.engine import column as column_module
 from geodim.engine.column import PyramidLayout
 from geodim.engine.kernels import columns, counted, gaps, pyramid, reading
-from geodim.engine.kernels.pyramid import BASE, BLOCK, HEIGHT, PEAK, S0, SLOPE, SMOOTH, U0, U1, W0, W1
+from geodim.engine.kernels.pyramid import (
+    BASE,
+    BLOCK,
+    BLOCK_SHIFT,
+    GROUP,
+    HEIGHT,
+    PEAK,
+    S0,
+    SLOPE,
+    SMOOTH,
+    U0,
+    U1,
+    W0,
+    W1,
+)
 from geodim.engine.lattices import lattice
 
 # ---------------------------------------------------------------- the pyramid
@@ -28,7 +42,7 @@ def pyramid_of(name, n):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(column_module, "TOP_BLOCKS", 4)
         layout = PyramidLayout(n)
-    records = np.full((layout.total, pyramid.RECORD), np.nan)
+    records = np.full((pyramid.RECORD, layout.total), np.nan)
     grain, slack, _ = lattice(l, n, max(abs(l[0]), abs(l[n - 1])))
     span = float(l[n - 1] - l[0])
     pyramid.build_base(l, n, records, layout.counts[0], grain, span)
@@ -54,7 +68,7 @@ def test_lines_enclose_blocks_and_touch_them(name, n):
     near = 1e-12 * max(abs(l[0]), abs(l[n - 1]))
     for level, size, blocks, offset in levels(layout):
         for block in blocks:
-            row, start = records[offset + block], block * size
+            row, start = records[:, offset + block], block * size
             slope = row[SLOPE]
             values = l[start : min(start + size, n)]
             at = np.arange(values.size)
@@ -81,9 +95,8 @@ def test_lines_enclose_blocks_and_touch_them(name, n):
                     assert row[S0] == pytest.approx(residual[first_of].max(), abs=near)
                     assert residual[int(row[PEAK]) - start] == pytest.approx(row[S0], abs=near)
                 continue
-            halves = records[
-                layout.offsets[level - 1] + 2 * block : layout.offsets[level - 1] + 2 * block + 2
-            ]
+            below = layout.offsets[level - 1] + 2 * block
+            halves = records.T[below : below + 2]
             for best, chosen in ((U0, np.max), (S0, np.max), (W0, np.min)):
                 ends = [
                     halves[half, best] + halves[half, SLOPE] * last - slope * (half * size // 2 + last)
@@ -97,7 +110,7 @@ def test_lines_enclose_blocks_and_touch_them(name, n):
 def test_blocks_past_the_end_are_neutral(name):
     _, layout, records, _, _, _ = pyramid_of(name, 321)
     for _, _, blocks, offset in levels(layout):
-        for row in records[offset + len(blocks) : offset + len(blocks) + 2]:
+        for row in records.T[offset + len(blocks) : offset + len(blocks) + pyramid.SPARE]:
             assert row[[U0, U1, S0]].tolist() == [-np.inf] * 3
             assert row[[W0, W1]].tolist() == [np.inf] * 2
             assert row[[SLOPE, PEAK, HEIGHT]].tolist() == [0.0] * 3
@@ -138,16 +151,33 @@ def test_no_line_is_steeper_than_the_column_allows():
     """Trends times sizes stay below the range, which the bound on roundings rests on."""
     n = 640
     l = padded(np.append(-1000.0, np.linspace(0.0, 1e-3, n - 1)))
-    records = np.empty((14, pyramid.RECORD))
+    records = np.empty((pyramid.RECORD, 40))
     pyramid.build_base(l, n, records, 10, 0.0, 1000.001)
-    assert records[0, SLOPE] == pytest.approx(1000.001 / BLOCK, rel=1e-12)
-    offsets, counts = np.array([0, 12]), np.array([10, 5])
-    records = np.concatenate([records[:12], np.empty((9, pyramid.RECORD))])
+    assert records[SLOPE, 0] == pytest.approx(1000.001 / BLOCK, rel=1e-12)
+    offsets, counts = np.array([0, 24]), np.array([10, 5])
     pyramid.build_parents(l, n, records, offsets, counts, 0.0, 1000.001)
-    assert records[12, SLOPE] == pytest.approx(1000.001 / (2 * BLOCK), rel=1e-12)
+    assert records[SLOPE, 24] == pytest.approx(1000.001 / (2 * BLOCK), rel=1e-12)
 
 
 # ---------------------------------------------------------------- filters
+
+
+def listed(blocks):
+    """Blocks as groups with a bit for each of them."""
+    groups = sorted({j // GROUP for j in blocks})
+    return np.array(
+        [group << GROUP | sum(1 << j % GROUP for j in blocks if j // GROUP == group) for group in groups]
+    )
+
+
+def blocks_of(groups):
+    """The blocks of such a list."""
+    return [
+        (entry >> GROUP) * GROUP + lane
+        for entry in groups.tolist()
+        for lane in range(GROUP)
+        if entry >> lane & 1
+    ]
 
 
 @pytest.mark.parametrize("name", ["integers_below_n", "duplicates", "half_zero", "rounded", "exponential"])
@@ -157,12 +187,13 @@ def test_filters_keep_a_narrowest_window_of_every_size(name):
     for seed in range(3):
         l = padded(column(name, n, seed))
         for g in range(1, n >> shift):
-            blocks = np.array([j for j in range(n // size + 1) if (j + g) * size < n], np.int32)
+            blocks = [j for j in range(n // size + 1) if (j + g) * size < n]
             sizes = range(g * size, min((g + 1) * size, n))
-            children, lows = blocks.copy(), np.zeros(blocks.size)
-            kept, v, least = gaps.filter_plainly(l, n, shift, g, -1, children, lows, 0, blocks.size)
+            groups = listed(blocks)
+            lows = np.zeros(GROUP * groups.size)
+            kept, v, least = gaps.filter_plainly(l, n, shift, g, -1, groups, lows, 0, groups.size)
             starts = np.concatenate(
-                [np.arange(j * size, min((j + 1) * size, n)) for j in children[:kept].tolist()]
+                [np.arange(j * size, min((j + 1) * size, n)) for j in blocks_of(groups[:kept])]
             )
             best = [(l[starts + d] - l[starts]).min() for d in sizes]
             own = [(l[d:n] - l[: n - d]).min() for d in sizes]
@@ -177,14 +208,14 @@ def test_filters_without_an_upper_bound_drop_blocks_without_starts():
     bent = 500.0 * np.sqrt(np.arange(64.0) / 63.0)  # far above its chord in the middle
     values = np.concatenate([bent, np.full(64, 500.0), 600.0 + np.arange(72.0)])
     l = padded(values)
-    records = np.empty((6, pyramid.RECORD))
+    records = np.empty((pyramid.RECORD, 4 + pyramid.SPARE))
     pyramid.build_base(l, n, records, 4, 0.0, float(values[-1]))
-    assert records[1, S0] == -np.inf
-    children, lows = np.empty(4, np.int32), np.empty(4)
-    kept, v, owner, least, tested = gaps.filter_blocks(
-        n, records, 0, 6, 2, 0.0, np.array([0], np.int32), -1, 1, children, lows, -1e-12, -np.inf
+    assert records[S0, 1] == -np.inf
+    groups, lows = np.empty(1, np.int64), np.empty(GROUP)
+    kept, blocks, v, owner, least, tested = gaps.filter_groups(
+        n, records, 0, 6, 2, 0.0, -1, 0, 0, groups, lows, -1e-12, -np.inf
     )
-    assert (kept, children[0], owner, tested) == (1, 0, -1, 2)
+    assert (kept, blocks, blocks_of(groups), owner, tested) == (1, 1, [0], -1, GROUP)
     assert v == np.inf
     assert least == lows[0] <= l[128] - l[0]
 
@@ -196,10 +227,69 @@ def test_filters_keep_a_block_of_ties_that_is_as_narrow_as_the_bound():
             [np.linspace(-9e6, -1e6, 32), np.full(32, 100.0), np.full(32, 105.0), np.linspace(1e6, 9e6, 32)]
         )
     )
-    children = np.array([0, 1, 2], np.int32)
-    kept, _, least = gaps.filter_plainly(l, 128, 5, 1, -1, children, np.zeros(3), 0, 3)
-    assert 1 in children[:kept]
+    groups = listed([0, 1, 2])
+    kept, _, least = gaps.filter_plainly(l, 128, 5, 1, -1, groups, np.zeros(GROUP), 0, 1)
+    assert 1 in blocks_of(groups[:kept])
     assert least <= 5.0
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_groups_bound_every_window_of_their_blocks(name):
+    """Every gap of every level, all blocks or the halves of some: bounds, what is kept, and what is least."""
+    n = 1500
+    l, layout, records, grain, slack, span = pyramid_of(name, n)
+    rng = np.random.default_rng(n)
+    for level, size, blocks, start in levels(layout):
+        for g in range(1, len(blocks)):
+            c = gaps.quantise(float(records[SLOPE, start + rng.integers(len(blocks))]), grain, span / size)
+            groups, lows = np.zeros(layout.total // GROUP, np.int64), np.empty(layout.total)
+            starting = len(blocks) - g
+            wanted = set(range(starting))
+            parents, n_parents = -1, 0
+            if level + 1 < layout.counts.size:
+                some = [j for j in range(int(layout.counts[level + 1])) if rng.random() < 0.4] or [0]
+                above = listed(some)
+                parents, n_parents = int(layout.offsets[level + 1]) // GROUP, above.size
+                groups[parents : parents + n_parents] = above
+                wanted = {j for parent in some for j in (2 * parent, 2 * parent + 1) if j < starting}
+            kept, count, v, owner, least, tested = gaps.filter_groups(
+                n,
+                records,
+                start,
+                BLOCK_SHIFT + level,
+                g,
+                c,
+                parents,
+                n_parents,
+                0,
+                groups,
+                lows,
+                -slack,
+                -np.inf,
+            )
+            here = start // GROUP
+            stay = blocks_of(groups[here : here + kept])
+            assert len(stay) == count <= tested
+            lower = {
+                (int(groups[here + t]) >> GROUP) * GROUP + lane: lows[start + t * GROUP + lane]
+                for t in range(kept) for lane in range(GROUP)
+            }  # fmt: skip
+            if stay:
+                assert least == min(lower[j] for j in stay)
+            e = np.arange(min(size, n - g * size))
+            for j in range(starting):
+                first = np.arange(j * size, min((j + 1) * size, n - g * size))
+                first = first[[i == 0 or l[i] != l[i - 1] for i in first]]
+                ends = np.minimum(np.add.outer(first, g * size + e), n)  # beyond the end is infinity
+                widths = l[ends] - l[first, np.newaxis] - c * e
+                if j in lower and widths.size:
+                    assert lower[j] <= widths.min() + slack
+                if j in wanted and widths.size and widths.min() < v - slack - abs(v) * 1e-12:
+                    assert j in stay
+            if v < np.inf:
+                assert owner in stay
+                peak = int(records[PEAK, start + owner])
+                assert np.all(l[peak + g * size + e] - l[peak] - c * e <= v + slack)
 
 
 # ---------------------------------------------------------------- passes over a column

@@ -12,7 +12,7 @@ import pytest
 from distributions import COLUMNS, column
 from geodim.engine.column import PyramidLayout
 from geodim.engine.kernels import gaps, pyramid
-from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, S0, SLOPE, U0, U1, W0, W1
+from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, GROUP, S0, SLOPE, U0, U1, W0, W1
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.lattices import lattice
 from geodim.engine.rounding import SLACK_BITS
@@ -35,7 +35,7 @@ def records_of(
     l: NDArray[np.float64], n: int
 ) -> tuple[PyramidLayout, NDArray[np.float64], float, float, float]:
     layout = PyramidLayout(n)
-    records = np.zeros((layout.total, pyramid.RECORD))
+    records = np.zeros((pyramid.RECORD, layout.total))
     magnitude = max(abs(float(l[0])), abs(float(l[n - 1])))
     grain, slack, _ = lattice(l, n, magnitude)
     span = float(l[n - 1] - l[0])
@@ -74,7 +74,7 @@ def test_records_enclose_the_values_to_within_twelve_roundings_a_level(kind, mad
         size = BLOCK << level
         off = 12 * (level + 1) * UNIT * Fraction(magnitude)
         for block in np.unique(np.linspace(0, layout.counts[level] - 1, 24).astype(int)).tolist():
-            row = records[layout.offsets[level] + block]
+            row = records[:, layout.offsets[level] + block]
             slope = Fraction(row[SLOPE])
             first = block * size
             assert 0 <= slope * size <= Fraction(l[n - 1]) - Fraction(l[0])
@@ -97,7 +97,7 @@ def test_lines_do_grow_beyond_the_values() -> None:
         l = np.concatenate([made(1 << 16), np.full(PADDING, np.inf)])
         layout, records, magnitude, _, _ = records_of(l, 1 << 16)
         used = np.concatenate(
-            [records[at : at + count] for at, count in zip(layout.offsets, layout.counts, strict=True)]
+            [records.T[at : at + count] for at, count in zip(layout.offsets, layout.counts, strict=True)]
         )
         lines = np.abs(used[:, [U0, U1, W0, W1]])
         heights.append(float(lines.max()) / magnitude)
@@ -120,7 +120,8 @@ def test_block_bounds_hold_to_within_the_slack(kind, made) -> None:
     for level in range(layout.counts.size):
         size = BLOCK << level
         shift = BLOCK_SHIFT + level
-        rows = records[layout.offsets[level] :]
+        offset = int(layout.offsets[level])
+        rows = records.T[offset:]
         for _ in range(30):
             g = int(rng.integers(1, max(layout.counts[level] - 1, 2)))
             if g * size >= n - 1:
@@ -130,13 +131,13 @@ def test_block_bounds_hold_to_within_the_slack(kind, made) -> None:
             c = gaps.quantise(
                 float(rng.choice([0.0, rows[j, SLOPE], rows[j + g, SLOPE], span / size])), grain, span / size
             )
-            blocks, lows = np.full(2, -1, np.int32), np.empty(2)
-            of_j = np.array([j // 2], np.int32)
-            kept, upper, owner, _, _ = gaps.filter_blocks(
-                n, rows, 0, shift, g, c, of_j, -1, 1, blocks, lows, -math.inf, -math.inf
+            groups, lows = np.empty(layout.total // GROUP + 1, np.int64), np.empty(layout.total)
+            groups[-1] = j // 2 // GROUP << GROUP | 1 << j // 2 % GROUP
+            kept, _, upper, owner, _, _ = gaps.filter_groups(
+                n, records, offset, shift, g, c, groups.size - 1, 1, 0, groups, lows, -math.inf, -math.inf
             )
-            # A block without first occurrences has no bound, and is dropped.
-            lower = dict(zip(blocks[:kept].tolist(), lows.tolist(), strict=False)).get(j, math.inf)
+            # A group without first occurrences has no bound, and is dropped.
+            lower = float(lows[offset + j % GROUP]) if kept else math.inf
             peak = int(rows[owner, pyramid.PEAK])
             for _ in range(10):
                 e = int(rng.integers(0, size))

@@ -361,7 +361,7 @@ class ColumnSolver:
         if slack > 0.0 and begin_at_zero(l, n):
             return self._piece_solver(l, n, layout, known, skip)
         if self.records is None:
-            self.records = np.empty((self.layout.total, pyramid.RECORD))
+            self.records = np.empty((pyramid.RECORD, self.layout.total))
         records = self.records
         pyramid.build_base(l, n, records, layout.counts[0], grain, span)
         pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)
@@ -406,11 +406,12 @@ class ColumnSolver:
 
         return scaled
 
-    def candidate_lists(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the lists of blocks of the thread that asks for them."""
-        lists: tuple[NDArray[np.int32], NDArray[np.float64]] | None = getattr(self.scratch, "lists", None)
+    def candidate_lists(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the lists of groups of blocks of the thread that asks for them."""
+        lists: tuple[NDArray[np.int64], NDArray[np.float64]] | None = getattr(self.scratch, "lists", None)
         if lists is None:
-            lists = np.empty(self.layout.total, np.int32), np.empty(self.layout.total)
+            total = self.layout.total
+            lists = np.empty(total // pyramid.GROUP, np.int64), np.empty(total)
             self.scratch.lists = lists
         return lists
 
@@ -423,6 +424,7 @@ class PyramidLayout:
         while counts[-1] > TOP_BLOCKS:
             counts.append(-(-counts[-1] // 2))
         self.counts = np.array(counts, np.int64)
-        self.offsets = np.concatenate([[0], np.cumsum(self.counts + 2)[:-1]]).astype(np.int64)
-        self.total = int((self.counts + 2).sum()) + 2
+        groups = -(-(self.counts + pyramid.SPARE) // pyramid.GROUP)
+        self.offsets = pyramid.GROUP * (np.cumsum(groups) - groups)
+        self.total = pyramid.GROUP * int(groups.sum())
         self.top_shift = pyramid.BLOCK_SHIFT + len(counts) - 1

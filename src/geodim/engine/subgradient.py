@@ -137,7 +137,7 @@ def starts_of_windows(
     starts = np.zeros(n, np.int64)
     span, magnitude = float(l[n - 1] - l[0]), max(abs(float(l[0])), abs(float(l[n - 1])))
     layout = PyramidLayout(n)
-    records = np.empty((layout.total, pyramid.RECORD))
+    records = np.empty((pyramid.RECORD, layout.total))
     pyramid.build_base(l, n, records, layout.counts[0], 0.0, span)
     pyramid.build_parents(l, n, records, layout.offsets, layout.counts, 0.0, span)
     slack = math.ldexp(magnitude, -SLACK_BITS)

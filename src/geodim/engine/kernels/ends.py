@@ -46,14 +46,15 @@ def narrowest_starts(l, start, stop, d0, best, where):
 
 
 @njit(nogil=True, cache=True)
-def all_wider(l, n, records, shift, j, d0, d_first, c, line, most, slack, off):
+def all_wider(l, n, records, start, shift, j, d0, d_first, c, line, most, slack, off):
     """Return whether every window that starts in block j is wider than ``most``, or than the line.
 
     Sizes are those of one base gap, from d_first on.  ``line`` is the largest of width - c e over them, so
     the line at e is ``line`` + c e.  The bounds are those of `geodim.engine.kernels.gaps`, where gaps are as
     wide as blocks; a base gap is a part of such a gap.
 
-    ``l`` and ``records`` are as in `find_starts`; ``slack`` and ``off`` are widths.
+    ``l`` and ``records`` are as in `find_starts`, and the level begins at ``start``; ``slack`` and ``off``
+    are widths.
     """
     size = 1 << shift
     first = j * size
@@ -61,10 +62,13 @@ def all_wider(l, n, records, shift, j, d0, d_first, c, line, most, slack, off):
     if l[first + d_first] - l[last_start] > most + off:
         return True
     g = d0 >> shift
-    left, right, beyond = records[j], records[j + g], records[j + g + 1]
+    left, right = start + j, start + j + g
     across = c * (size - 1)
-    top = max(left[S0], left[S0] + left[SLOPE] * (size - 1) - across)
-    ends = min(min(right[W0], right[W1] - across), min(beyond[W0], beyond[W1] - across) - c * size)
+    top = records[S0, left]
+    top = max(top, top + records[SLOPE, left] * (size - 1) - across)
+    near = min(records[W0, right], records[W1, right] - across)
+    far = min(records[W0, right + 1], records[W1, right + 1] - across)
+    ends = min(near, far - c * size)
     return ends - top > line - c * (d0 - (g << shift)) + slack + off
 
 
@@ -76,7 +80,7 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
     ----------
     l : (n + PADDING,) float64, ascending, then infinite
     n : int, points
-    records : (blocks of all levels, RECORD) float64, see `geodim.engine.kernels.pyramid`
+    records : (RECORD, blocks of all levels) float64, see `geodim.engine.kernels.pyramid`
     offsets, counts : (levels,) int64, first record and number of blocks of each level
     slack : float64, a width that exceeds the error of the trend arithmetic
     off : float64, a width: how far ``phi`` may lie below this column's own
@@ -88,8 +92,8 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
     require(phi.size >= n, "find_starts: phi")
     require(wanted.size >= n, "find_starts: wanted")
     require(starts.size >= n, "find_starts: starts")
-    require_layout(n, offsets, counts, records.shape[0])
-    require(records.shape[1] >= RECORD, "find_starts: records")
+    require_layout(n, offsets, counts, records.shape[1])
+    require(records.shape[0] >= RECORD, "find_starts: records")
     top = counts.size - 1
     require(counts[top] + 2 * counts.size <= DEPTH, "find_starts: levels")
     levels, blocks = np.empty(DEPTH, np.int64), np.empty(DEPTH, np.int64)
@@ -107,7 +111,7 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
         best[:] = np.inf
         where[:] = 0
         guess = min(guess, n - 1 - d_first)
-        c = 0.5 * (records[guess >> BLOCK_SHIFT, SLOPE] + records[(guess + d_first) >> BLOCK_SHIFT, SLOPE])
+        c = 0.5 * (records[SLOPE, guess >> BLOCK_SHIFT] + records[SLOPE, (guess + d_first) >> BLOCK_SHIFT])
         line = -np.inf
         for d in range(d_first, d_last + 1):
             if wanted[d]:
@@ -123,8 +127,9 @@ def find_starts(l, n, records, offsets, counts, slack, off, phi, wanted, starts)
             first = j << shift
             if first + d_first >= n:
                 continue
-            here = records[offsets[level] :]
-            if d0 > 0 and all_wider(l, n, here, shift, j, d0, d_first, c, line, phi[d_last], slack, off):
+            if d0 > 0 and all_wider(
+                l, n, records, offsets[level], shift, j, d0, d_first, c, line, phi[d_last], slack, off
+            ):
                 continue
             if level > 0:
                 levels[depth], blocks[depth] = level - 1, 2 * j + 1

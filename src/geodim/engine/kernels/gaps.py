@@ -32,11 +32,28 @@ from geodim.engine.kernels.counters import (
     WINDOWS,
     note_range,
 )
-from geodim.engine.kernels.lanes import element, put
+from geodim.engine.kernels.lanes import (
+    any_less,
+    chosen,
+    element,
+    larger,
+    least,
+    load,
+    ones,
+    put,
+    reaching,
+    smaller,
+    splat,
+    steps,
+    store,
+    trailing_zeros,
+)
 from geodim.engine.kernels.pyramid import (
     BASE,
     BLOCK,
     BLOCK_SHIFT,
+    GROUP,
+    GROUP_SHIFT,
     HEIGHT,
     PEAK,
     RECORD,
@@ -49,8 +66,10 @@ from geodim.engine.kernels.pyramid import (
     require_layout,
 )
 from geodim.engine.kernels.smallest import solve_smallest
-from geodim.engine.kernels.tiles import PADDING, PARTS, evaluate_leaf
+from geodim.engine.kernels.tiles import EVERY, LARGEST, PADDING, PARTS, evaluate_leaf
 
+FIRST_HALF, SECOND_HALF = 15, 240  # bits of a group's blocks whose halves make the next two groups
+KNOWN_PARTS = 8  # of a gap, in each of which the feature is compared with what others reached
 MANY = 32  # with more blocks than this, the plain filter pays off
 TEST_LOOKS = 8  # windows that can be evaluated in the time of a test
 
@@ -73,169 +92,205 @@ def starting_trend(l, records, start, count, shift, g, grain, limit):
 
     Only windows that start a block are tried.
 
-    ``l`` is (n,) float64, ascending, padded; ``records`` (start + count + 2, RECORD) float64, of which the
-    level begins at ``start``.
+    ``l`` is (n,) float64, ascending, padded; ``records`` (RECORD, start + count + SPARE) float64, of which
+    the level begins at ``start``.
     """
     size = 1 << shift
     best = np.inf
     block = 0
     for j in range(count - g):
-        width = l[j * size + g * size] - l[j * size]
+        width = element(l, j * size + g * size) - element(l, j * size)
         if width < best:
             best = width
             block = j
-    slope = 0.5 * (records[start + block, SLOPE] + records[start + block + g, SLOPE])
+    slope = 0.5 * (records[SLOPE, start + block] + records[SLOPE, start + block + g])
     return block, quantise(slope, grain, limit)
 
 
-@njit(nogil=True, cache=True, counts_references=False, forceinline=True, fastmath={"nnan", "nsz"})
-def reach_of_ends(records, row, last):
-    """Return the least and the greatest u among the right ends in a block; arguments as in `bound_starts`."""
-    lowest = min(element(records, row + W0), element(records, row + W1) - last)
-    return lowest, max(element(records, row + U0), element(records, row + U1) - last)
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def enough_below(known, d0, d_stop, c, slack):
+    """Return what V must fall below for the feature to lie below others all over a gap.
+
+    What they reached at the first size of a part of the gap, they reach at all of its sizes, and there the
+    line of V is highest at the last one (F10, part by part).
+
+    ``known`` is (n,) float64 over d; ``c`` and ``slack`` are in units of the column (per index).
+    """
+    enough = np.inf
+    step = max((d_stop - d0) // KNOWN_PARTS, 1)
+    for first in range(d0, d_stop, step):
+        last = min(first + step, d_stop) - 1
+        enough = min(enough, element(known, max(first, 1)) - c * (last - d0))
+    return enough - slack
 
 
-@njit(nogil=True, cache=True, counts_references=False, forceinline=True, fastmath={"nnan", "nsz"})
-def bound_starts(records, row, c, size, first, latest, lowest, highest):
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def reach_of_ends(records, at, last):
+    """Return the least and the greatest u in each block of a group; arguments as in `bound_starts`."""
+    row = np.int64(records.shape[1])
+    lowest = smaller(load(records, W1 * row + at) - last, load(records, W0 * row + at))
+    return lowest, larger(load(records, U1 * row + at) - last, load(records, U0 * row + at))
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def bound_starts(records, at, slope, size, last, first, latest, lowest, highest):
     """Return a lower bound on all windows that start in a block, and an upper bound by its peak window.
 
-    Both have c e subtracted.  Right ends have a u from ``lowest`` to ``highest``, the block starts at
-    ``first``, and windows that start before ``latest`` exist for the whole gap.
+    This is done for a group of blocks, one in every lane.  Both bounds have c e subtracted.  Right ends have
+    a u from ``lowest`` to ``highest``, the first block starts at ``first``, and windows that start before
+    ``latest`` exist for the whole gap.
 
-    ``records`` is (blocks, RECORD) float64, and ``row`` the block's number times RECORD; ``c`` is in units of
-    the column per index.
+    ``records`` is (RECORD, blocks) float64, and ``at`` the place of the first block; ``slope`` has c, in
+    units of the column per index, in every lane, and ``last`` c times size - 1.
     """
-    top = element(records, row + S0)
-    top = max(top, top + element(records, row + SLOPE) * (size - 1) - c * (size - 1))
-    peak = element(records, row + PEAK)
-    upper = highest - (element(records, row + HEIGHT) - c * (peak - first))
-    return lowest - top, upper if (top > -np.inf) & (peak < latest) else np.inf
+    row = np.int64(records.shape[1])
+    top = load(records, S0 * row + at)
+    top = larger(top + load(records, SLOPE * row + at) * splat(np.float64(size - 1)) - last, top)
+    peak = load(records, PEAK * row + at)
+    starts = splat(np.float64(first)) + steps() * splat(np.float64(size))
+    upper = highest - (load(records, HEIGHT * row + at) - slope * (peak - starts))
+    none = splat(np.inf)
+    upper = chosen(splat(-np.inf), top, chosen(peak, splat(latest), upper, none), none)
+    return lowest - top, upper
 
 
-@njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
-def filter_blocks(
-    n, records, start, shift, g, c, roots, parents, n_parents, children, lows, bar, enough
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def list_groups(groups, here, parents, n_parents, promising, blocks):
+    """List the groups that may still contain a narrowest window, in a gap with so many ``blocks`` of starts.
+
+    These are the halves of the parents in which a block was kept or, if ``parents`` is negative, all groups,
+    the ``promising`` one first, since a good V allows early rejection.  Returns their number.
+
+    ``groups`` is int64, see `filter_groups`, written from ``here`` on; the parents are those from ``parents``
+    on.
+    """
+    every = (blocks + GROUP - 1) >> GROUP_SHIFT
+    if parents < 0:
+        put(groups, here, promising)
+        for group in range(every - 1):
+            put(groups, here + 1 + group, group + np.int64(group >= promising))
+        return every
+    place = here
+    for p in range(parents, parents + n_parents):
+        parent = element(groups, p)
+        group = (parent >> GROUP) << 1
+        put(groups, place, group)
+        place += np.int64((parent & FIRST_HALF) != 0) & np.int64(group < every)
+        put(groups, place, group + 1)
+        place += np.int64((parent & SECOND_HALF) != 0) & np.int64(group + 1 < every)
+    return place - here
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def filter_groups(
+    n, records, start, shift, g, c, parents, n_parents, promising, groups, lows, bar, enough
 ):  # fmt: skip
-    """Keep the child blocks of the parents that may contain a narrowest window of gap g, that of V first.
+    """Keep the blocks that may contain a narrowest window of gap g; they are tested by groups.
 
-    Returns how many were kept, V, the block of V, the least lower bound, and the number of tests.  Stops
-    early (with -1 kept) as soon as V falls below ``enough``: the feature does not matter in this gap.
+    Returns how many groups and blocks were kept, V, the block of V, the least lower bound, and the number of
+    tests.  Stops early (with -1 kept) as soon as V falls below ``enough``: the feature does not matter in
+    this gap.
 
-    ``children`` are int32 block numbers and ``lows`` float64 widths minus c e, both from ``start`` on.  The
-    parents are ``children`` from ``parents`` on or, if that is negative, ``roots``, (n_parents,) int32.
-    ``records`` and ``start`` are as in `starting_trend`.
+    A group is listed as its number times 2^GROUP, plus a bit for each block that was kept.
+
+    ``groups`` is int64, in which the list of a level begins at ``start`` / GROUP; ``lows`` float64 widths
+    minus c e, of the blocks of all listed groups, from ``start`` on.  ``records`` and ``start`` are as in
+    `starting_trend`, ``parents``, ``n_parents`` and ``promising`` as in `list_groups`.
     """
-    v = np.inf
-    owner = np.int64(-1)
-    place = start
     size = 1 << shift
+    here = start >> GROUP_SHIFT
     blocks = ((n + size - 1) >> shift) - g
-    last, drop = c * (size - 1), c * size
+    count = list_groups(groups, here, parents, n_parents, promising, blocks)
+    slope, last, drop = splat(c), splat(c * (size - 1)), splat(c * size)
     latest = np.float64(n + 1 - (g + 1) * size)
-    for p in range(n_parents):
-        j = 2 * np.int64(element(roots, p) if parents < 0 else element(children, parents + p))
-        if j >= blocks:
-            continue
-        row = (start + j) * RECORD
-        ends = row + g * RECORD
+    best, owners, below = splat(np.inf), splat(-1.0), splat(enough)
+    for t in range(count):
+        j = element(groups, here + t) << GROUP_SHIFT
+        ends = start + j + g
         low, high = reach_of_ends(records, ends, last)
-        middle_low, middle_high = reach_of_ends(records, ends + RECORD, last)
-        first = np.float64(j * size)
-        lowest, highest = min(low, middle_low - drop), max(high, middle_high - drop)
-        lower, upper = bound_starts(records, row, c, size, first, latest, lowest, highest)
-        put(children, place, np.int32(j))
-        put(lows, place, lower)
-        place += 1
-        owner = j if upper < v else owner
-        v = min(upper, v)
-        if j + 1 < blocks:  # both halves read the block between their right ends
-            low, high = reach_of_ends(records, ends + 2 * RECORD, last)
-            lowest, highest = min(middle_low, low - drop), max(middle_high, high - drop)
-            lower, upper = bound_starts(records, row + RECORD, c, size, first + size, latest, lowest, highest)
-            put(children, place, np.int32(j + 1))
-            put(lows, place, lower)
-            place += 1
-            owner = j + 1 if upper < v else owner
-            v = min(upper, v)
-        if v < enough:
-            return -1, v, owner, 0.0, place - start
-    # Which blocks stay is hard to predict, so each is written, and the next one overwrites what is dropped.
-    # Infinities are compared but never subtracted from each other, since NaN is ruled out for the compiler.
-    bound = v - bar
-    tested, kept, place = place - start, start, start
-    least = np.inf
-    for t in range(start, start + tested):
-        j, low = element(children, t), element(lows, t)
-        owns = j == owner
-        keep = ((low < np.inf) & (low <= bound)) | owns
-        put(children, kept, j)
-        put(lows, kept, low)
-        place = kept if owns else place
-        least = min(least, low if keep else np.inf)
-        kept += np.int64(keep)
-    if kept > start:
-        children[start], children[place] = children[place], children[start]
-        lows[start], lows[place] = lows[place], lows[start]
-    return kept - start, v, owner, least, tested
+        next_low, next_high = reach_of_ends(records, ends + 1, last)
+        lowest, highest = smaller(next_low - drop, low), larger(next_high - drop, high)
+        lower, upper = bound_starts(records, start + j, slope, size, last, j * size, latest, lowest, highest)
+        store(lows, start + (t << GROUP_SHIFT), lower)
+        owners = chosen(upper, best, splat(np.float64(j)) + steps(), owners)
+        best = smaller(upper, best)
+        if any_less(best, below):
+            return -1, 0, least(best), np.int64(-1), 0.0, (t + 1) << GROUP_SHIFT
+    v = least(best)
+    owner = np.int64(least(chosen(splat(v), best, splat(np.inf), owners))) if v < np.inf else np.int64(-1)
+    bound = min(v - bar, LARGEST)
+    # Which groups stay is hard to predict, so each is written, and the next one overwrites what is dropped.
+    within, lowest = splat(bound), splat(np.inf)
+    own = np.inf
+    kept, kept_blocks = np.int64(0), np.int64(0)
+    for t in range(count):
+        group, low = element(groups, here + t), load(lows, start + (t << GROUP_SHIFT))
+        bits = reaching(within, low)
+        if group == owner >> GROUP_SHIFT:
+            bits |= np.int64(1) << (owner & (GROUP - 1))
+            own = element(lows, start + (t << GROUP_SHIFT) + (owner & (GROUP - 1)))
+        lowest = smaller(low, lowest)
+        put(groups, here + kept, group << GROUP | bits)
+        store(lows, start + (kept << GROUP_SHIFT), low)
+        kept += np.int64(bits != 0)
+        kept_blocks += ones(bits)
+    lowest_kept = least(lowest)
+    return kept, kept_blocks, v, owner, lowest_kept if lowest_kept <= bound else own, count << GROUP_SHIFT
 
 
 @njit(nogil=True, cache=True, counts_references=False)
-def filter_plainly(l, n, shift, g, owner, children, lows, start, count):
+def filter_plainly(l, n, shift, g, owner, groups, lows, start, count):
     """Filter blocks a second time, with bounds that use no trend (F9): for ties and heavy tails.
 
     A window that starts in block j and has d >= gB is at least l[(j+g)B] - l[last of block j] wide.  At every
     size of the gap, the window at the block's last value is at most as wide as at the gap's last size.
-    Rounding is monotone, so no slack is needed.  Returns how many blocks stay, V and the least lower bound;
+    Rounding is monotone, so no slack is needed.  Returns how many groups stay, V and the least lower bound;
     if these two agree, phi is constant over the gap.
 
-    ``children`` are int32 block numbers and ``lows`` float64 widths, of which [start, start + count) count.
+    ``groups`` and ``lows`` are as in `filter_groups`, of which the first ``count`` groups from ``start`` on
+    count.
     """
     size = 1 << shift
+    here = start >> GROUP_SHIFT
     d_last = min((g + 1) * size, n) - 1
     v = np.inf
     best = owner
-    for t in range(start, start + count):
-        j = np.int64(children[t])
-        at = min((j + 1) * size, n) - 1
-        if at + d_last >= n:
-            at = n - 1 - d_last
-        # If the value also occurs in the block before, it stands for a window of that block, not of this one.
-        own = at >= j * size and (j == 0 or l[at] != l[j * size - 1])
-        if own and l[at + d_last] - l[at] < v:
-            v = l[at + d_last] - l[at]
-            best = j
-    kept = start
-    least = np.inf
-    for t in range(start, start + count):
-        j = np.int64(children[t])
-        lower = l[(j + g) * size] - l[min((j + 1) * size, n) - 1]
-        if lower < v or j == owner or j == best:
-            children[kept] = children[t]
-            lows[kept] = lows[t]
-            least = min(least, lower)
-            kept += 1
-    return kept - start, v, least
-
-
-@njit(nogil=True, cache=True, counts_references=False)
-def promising_first(roots, count, block):
-    """List the parents of ``count`` blocks, that of ``block`` first, since a good V allows early rejection.
-
-    Returns their number.  ``roots`` is (m,) int32, block numbers, written.
-    """
-    roots[0] = block >> 1
-    listed = 1
-    for parent in range((count + 1) >> 1):
-        if parent != block >> 1:
-            roots[listed] = parent
-            listed += 1
-    return listed
+    for t in range(here, here + count):
+        bits = groups[t] & EVERY
+        while bits:
+            j = ((groups[t] >> GROUP) << GROUP_SHIFT) + trailing_zeros(bits)
+            bits &= bits - 1
+            at = min((j + 1) * size, n) - 1
+            if at + d_last >= n:
+                at = n - 1 - d_last
+            # If the value also occurs in the block before, it stands for a window of that block, not of this.
+            own = at >= j * size and (j == 0 or l[at] != l[j * size - 1])
+            if own and l[at + d_last] - l[at] < v:
+                v = l[at + d_last] - l[at]
+                best = j
+    kept = np.int64(0)
+    lowest = np.inf
+    for t in range(count):
+        group, bits = groups[here + t] >> GROUP, groups[here + t] & EVERY
+        stay = np.int64(0)
+        while bits:
+            lane = trailing_zeros(bits)
+            bits &= bits - 1
+            j = (group << GROUP_SHIFT) + lane
+            lower = l[(j + g) * size] - l[min((j + 1) * size, n) - 1]
+            if lower < v or j == owner or j == best:
+                stay |= np.int64(1) << lane
+                lowest = min(lowest, lower)
+        groups[here + kept] = group << GROUP | stay
+        store(lows, start + (kept << GROUP_SHIFT), load(lows, start + (t << GROUP_SHIFT)))
+        kept += np.int64(stay != 0)
+    return kept, v, lowest
 
 
 @njit(nogil=True, cache=True)
 def solve_gaps(
-    l, n, records, offsets, counts, grain, slack, bar, unit, least, span, first_gap, last_gap, known, tilt,
-    skip_smallest, most, phi, ranges, blocks, lows, work,
+    l, n, records, offsets, counts, grain, slack, bar, unit, nearest, span, first_gap, last_gap, known, tilt,
+    skip_smallest, most, phi, ranges, groups, lows, work,
 ):  # fmt: skip
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
@@ -249,11 +304,11 @@ def solve_gaps(
     ----------
     l : (n + PADDING,) float64, ascending, then infinite
     n : int, points
-    records : (blocks of all levels, RECORD) float64, see `geodim.engine.kernels.pyramid`
+    records : (RECORD, blocks of all levels) float64, see `geodim.engine.kernels.pyramid`
     offsets, counts : (levels,) int64, first record and number of blocks of each level
     grain : float64, the lattice of the trends, or 0
     slack, bar, span : float64, in the units of the column; span is its range
-    unit, least : float64, in the units of the column, see `geodim.engine.kernels.tiles.is_narrow`
+    unit, nearest : float64, in the units of the column, see `geodim.engine.kernels.tiles.is_narrow`
     first_gap, last_gap : int, half-open range of gaps of the top level
     known : (n,) float64 over d, never falling
     tilt : float64, points per step, or 0
@@ -261,7 +316,7 @@ def solve_gaps(
     most : int, the most windows evaluated plus TEST_LOOKS times the blocks tested before this gives up
     phi : (n,) float64 over d, written on ``ranges``
     ranges : (m, 2) int64, half-open ranges of d, written
-    blocks : (blocks of all levels,) int32, scratch
+    groups : (groups of all levels,) int64, scratch
     lows : (blocks of all levels,) float64, scratch
     work : (N_COUNTERS,) int64, added to
     """
@@ -269,19 +324,18 @@ def solve_gaps(
     require(known.size >= n, "solve_gaps: known")
     require(phi.size >= n, "solve_gaps: phi")
     require(work.size >= N_COUNTERS, "solve_gaps: work")
-    require_layout(n, offsets, counts, min(records.shape[0], blocks.size, lows.size))
-    require(records.shape[1] == RECORD, "solve_gaps: records")
+    require_layout(n, offsets, counts, min(records.shape[1], GROUP * groups.size, lows.size))
+    require(records.shape[0] == RECORD, "solve_gaps: records")
     require(first_gap >= 0 and last_gap <= counts[counts.size - 1], "solve_gaps: the gaps")
     n_levels = counts.size
     top = n_levels - 1
     gap = np.zeros(n_levels, np.int64)  # per level: the gap on the path from the root,
     child = np.zeros(n_levels, np.int64)  # which of its halves comes next,
-    kept = np.zeros(n_levels, np.int64)  # how many blocks it kept,
+    kept = np.zeros(n_levels, np.int64)  # how many groups it kept,
     slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
-    roots = np.empty(counts[0] + 2, np.int32)
     best, bounds, near = np.empty(BLOCK), np.empty(PARTS), np.empty(4 * BLOCK, np.float32)
-    n_ranges = np.int64(0)
+    n_ranges, block = np.int64(0), np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):
         level = top
@@ -296,7 +350,7 @@ def solve_gaps(
                 child[level] += 1
                 if (g << (BLOCK_SHIFT + level - 1)) >= n:
                     continue
-                parents, n_parents, cap = offsets[level], kept[level], caps[level]
+                parents, n_parents, cap = offsets[level] >> GROUP_SHIFT, kept[level], caps[level]
                 level -= 1
                 gap[level] = g
                 c = quantise(slope[level + 1], grain, span / (BLOCK << level))
@@ -309,7 +363,7 @@ def solve_gaps(
                 if level == 0:
                     d_first = np.int64(BASE) if skip_smallest else d_first
                     n_ranges, looked_at = solve_smallest(
-                        l, n, d_first, d_stop, unit, least, known, phi, ranges, n_ranges
+                        l, n, d_first, d_stop, unit, nearest, known, phi, ranges, n_ranges
                     )
                     work[WINDOWS] += looked_at * (d_stop - d_first)
                     most += looked_at * (d_stop - d_first)  # every column needs these, whether alike or not
@@ -321,19 +375,20 @@ def solve_gaps(
             if entering or g == 1:  # nothing to inherit: take all blocks, and a new trend
                 limit = span / (BLOCK << level)
                 block, c = starting_trend(l, records, start, counts[level], shift, g, grain, limit)
-                parents, n_parents, cap = -1, promising_first(roots, counts[level] - g, block), np.inf
+                parents, n_parents, cap = -1, 0, np.inf
             entering = False
             floor = known[d_first]
             rise = c * (d_stop - 1 - d0)
-            enough = floor - rise - slack
+            enough = enough_below(known, d0, d_stop, c, slack) if floor > 0.0 else -np.inf
             # Known rises by at most the tilt per size, so its value at the gap's end serves as well.
             if tilt > 0.0:
                 enough = max(
                     enough, known[d_stop - 1] - c * (d_first - d0) - tilt * (d_stop - 1 - d_first) - slack
                 )
-            k, v, owner, low, tested = filter_blocks(
-                n, records, start, shift, g, c, roots, parents, n_parents, blocks, lows, bar, enough
-            )
+            k, blocks, v, owner, low, tested = filter_groups(
+                n, records, start, shift, g, c, parents, n_parents, block >> GROUP_SHIFT, groups, lows, bar,
+                enough,
+            )  # fmt: skip
             work[TESTS] += tested
             if work[WINDOWS] + TEST_LOOKS * work[TESTS] > most:
                 return -1
@@ -349,8 +404,8 @@ def solve_gaps(
             else:
                 flat = np.inf
                 flat_low = -np.inf
-                if k > MANY:
-                    k, flat, flat_low = filter_plainly(l, n, shift, g, owner, blocks, lows, start, k)
+                if blocks > MANY:
+                    k, flat, flat_low = filter_plainly(l, n, shift, g, owner, groups, lows, start, k)
                     cap = min(cap, flat)
                 if flat == flat_low:  # constant over the gap
                     work[CLOSED] += 1
@@ -362,24 +417,9 @@ def solve_gaps(
                 elif level == 0:
                     work[LEAVES] += 1
                     evaluated, below = evaluate_leaf(
-                        l,
-                        n,
-                        d0,
-                        d_stop,
-                        c,
-                        bar,
-                        unit,
-                        least,
-                        known,
-                        records,
-                        blocks,
-                        lows,
-                        start,
-                        k,
-                        bounds,
-                        near,
-                        best,
-                    )
+                        l, n, d0, d_stop, c, bar, unit, nearest, known, records, groups, lows, start, k,
+                        bounds, near, best,
+                    )  # fmt: skip
                     work[WINDOWS] += evaluated
                     if below:
                         work[REJECTED] += 1
@@ -392,7 +432,7 @@ def solve_gaps(
                     slope[level] = c
                     if owner >= 0:
                         slope[level] = 0.5 * (
-                            records[start + owner, SLOPE] + records[start + owner + g, SLOPE]
+                            records[SLOPE, start + owner] + records[SLOPE, start + owner + g]
                         )
                     continue
             n_ranges = note_range(ranges, n_ranges, d_first, d_stop)

@@ -12,6 +12,9 @@ with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by startin
 equal values (F3), so only first occurrences count as *starts*.  S0 is U0 over these (minus infinity if a
 block has none), PEAK the position of the largest residual among them, and HEIGHT the value there.  A parent's
 lines enclose its children's, so only the finest level reads the data.
+
+Each of these numbers has a row of its own in the records, over the blocks of all levels: so neighbouring
+blocks are tested together, GROUP of them at a time.
 """
 
 from __future__ import annotations
@@ -35,7 +38,10 @@ from geodim.engine.kernels.lanes import (
 )
 
 U0, U1, W0, W1, S0, SLOPE, PEAK, HEIGHT = 0, 1, 2, 3, 4, 5, 6, 7
-RECORD = 8  # one cache line
+RECORD = 8  # numbers of a block
+GROUP_SHIFT = 3
+GROUP = LANES  # neighbouring blocks that are tested together; levels begin with a whole group
+SPARE = GROUP + 1  # empty blocks after those of a level, which its last group reads
 
 BLOCK_SHIFT = 6  # the finest blocks have 64 values
 BLOCK = 1 << BLOCK_SHIFT
@@ -76,19 +82,20 @@ def local_slope(l, n, start, size, grain, limit):
 
 @njit(nogil=True, cache=True, counts_references=False)
 def build_base(l, n, records, count, grain, span):
-    """Write the records of the finest level; ``records`` has two spare rows for blocks beyond the end.
+    """Write the records of the finest level, with SPARE empty ones beyond the end.
 
     Parameters
     ----------
     l : (n or more,) float64, ascending
     n : int, points
-    records : (count + 2 or more, RECORD) float64, written
+    records : (RECORD, count + SPARE or more) float64, written
     count : int, ceil(n / BLOCK)
     grain, span : float64, the lattice of the slopes or 0, and the range of the column
     """
     require(l.size >= n, "build_base: l")
     require(count == (n + BLOCK - 1) >> BLOCK_SHIFT, "build_base: count")
-    require(records.shape[0] >= count + 2 and records.shape[1] == RECORD, "build_base: records")
+    require(records.shape[0] == RECORD and records.shape[1] >= count + SPARE, "build_base: records")
+    row = np.int64(records.shape[1])
     limit = span / BLOCK
     for block in range(count):
         start = block << BLOCK_SHIFT
@@ -98,15 +105,14 @@ def build_base(l, n, records, count, grain, span):
             top = high
         else:
             high, low, top, peak = _residuals_one_by_one(l, n, start, slope)
-        row = block * RECORD
-        put(records, row + S0, top)
-        put(records, row + U0, high)
-        put(records, row + U1, high + slope * (BLOCK - 1))
-        put(records, row + W0, low)
-        put(records, row + W1, low + slope * (BLOCK - 1))
-        put(records, row + SLOPE, slope)
-        put(records, row + PEAK, np.float64(peak))
-        put(records, row + HEIGHT, element(l, min(peak, n - 1)))
+        put(records, S0 * row + block, top)
+        put(records, U0 * row + block, high)
+        put(records, U1 * row + block, high + slope * (BLOCK - 1))
+        put(records, W0 * row + block, low)
+        put(records, W1 * row + block, low + slope * (BLOCK - 1))
+        put(records, SLOPE * row + block, slope)
+        put(records, PEAK * row + block, np.float64(peak))
+        put(records, HEIGHT * row + block, element(l, min(peak, n - 1)))
     close_level(records, 0, count)
 
 
@@ -152,26 +158,26 @@ def _residuals_one_by_one(l, n, start, slope):
 
 @njit(nogil=True, cache=True, counts_references=False)
 def close_level(records, start, count):
-    """Write two empty blocks after the end of a level: no window starts or ends there.
+    """Write empty blocks after the end of a level: no window starts or ends there.
 
-    ``records`` is (start + count + 2, RECORD) float64, of which the level begins at ``start``.
+    ``records`` is (RECORD, start + count + SPARE) float64, of which the level begins at ``start``.
     """
-    for block in range(start + count, start + count + 2):
-        records[block, U0] = -np.inf
-        records[block, U1] = -np.inf
-        records[block, W0] = np.inf
-        records[block, W1] = np.inf
-        records[block, S0] = -np.inf
-        records[block, SLOPE] = 0.0
-        records[block, PEAK] = 0.0
-        records[block, HEIGHT] = 0.0
+    for block in range(start + count, start + count + SPARE):
+        records[U0, block] = -np.inf
+        records[U1, block] = -np.inf
+        records[W0, block] = np.inf
+        records[W1, block] = np.inf
+        records[S0, block] = -np.inf
+        records[SLOPE, block] = 0.0
+        records[PEAK, block] = 0.0
+        records[HEIGHT, block] = 0.0
 
 
 @njit(nogil=True, cache=True)
 def require_layout(n, offsets, counts, room):
     """Raise unless the levels halve from ceil(n / BLOCK) blocks on and fit into ``room`` places.
 
-    Each level is followed by two empty blocks.
+    Each level begins with a group and is followed by SPARE empty blocks.
 
     ``offsets`` and ``counts`` are (levels,) int64.
     """
@@ -180,8 +186,8 @@ def require_layout(n, offsets, counts, room):
     place = 0
     for level in range(counts.size):
         require(counts[level] == blocks, "the pyramid: counts")
-        require(offsets[level] >= place, "the pyramid: offsets")
-        place = offsets[level] + blocks + 2
+        require(offsets[level] >= place and offsets[level] % GROUP == 0, "the pyramid: offsets")
+        place = offsets[level] + blocks + SPARE
         blocks = (blocks + 1) >> 1
     require(place <= room, "the pyramid: records or lists of blocks")
 
@@ -194,13 +200,13 @@ def build_parents(l, n, records, offsets, counts, grain, span):
     ----------
     l : (n or more,) float64, ascending
     n : int, points
-    records : (blocks of all levels, RECORD) float64, given for the finest level, written for the others
+    records : (RECORD, blocks of all levels) float64, given for the finest level, written for the others
     offsets, counts : (levels,) int64, first record and number of blocks of each level
     grain, span : float64, as for `build_base`
     """
     require(l.size >= n, "build_parents: l")
-    require_layout(n, offsets, counts, records.shape[0])
-    require(records.shape[1] >= RECORD, "build_parents: records")
+    require_layout(n, offsets, counts, records.shape[1])
+    require(records.shape[0] >= RECORD, "build_parents: records")
     for level in range(1, counts.size):
         size = BLOCK << level
         half = size >> 1
@@ -212,25 +218,25 @@ def build_parents(l, n, records, offsets, counts, grain, span):
             slope = local_slope(l, n, start, size, grain, limit)
             first, second = below + 2 * block, below + 2 * block + 1  # an empty one at the end is neutral
             high = max(
-                max(records[first, U0], records[first, U1] - slope * (half - 1)),
-                max(records[second, U0] - slope * half, records[second, U1] - slope * (size - 1)),
+                max(records[U0, first], records[U1, first] - slope * (half - 1)),
+                max(records[U0, second] - slope * half, records[U1, second] - slope * (size - 1)),
             )
-            top, rise = records[first, S0], records[first, SLOPE]
+            top, rise = records[S0, first], records[SLOPE, first]
             from_first = max(top, top + rise * (half - 1) - slope * (half - 1))
-            top, rise = records[second, S0], records[second, SLOPE]
+            top, rise = records[S0, second], records[SLOPE, second]
             from_second = max(top - slope * half, top + rise * (half - 1) - slope * (size - 1))
             low = min(
-                min(records[first, W0], records[first, W1] - slope * (half - 1)),
-                min(records[second, W0] - slope * half, records[second, W1] - slope * (size - 1)),
+                min(records[W0, first], records[W1, first] - slope * (half - 1)),
+                min(records[W0, second] - slope * half, records[W1, second] - slope * (size - 1)),
             )
             higher = first if from_first >= from_second else second
             row = here + block
-            records[row, U0] = high
-            records[row, U1] = high + slope * (size - 1)
-            records[row, W0] = low
-            records[row, W1] = low + slope * (size - 1)
-            records[row, S0] = max(from_first, from_second)
-            records[row, SLOPE] = slope
-            records[row, PEAK] = records[higher, PEAK]
-            records[row, HEIGHT] = records[higher, HEIGHT]
+            records[U0, row] = high
+            records[U1, row] = high + slope * (size - 1)
+            records[W0, row] = low
+            records[W1, row] = low + slope * (size - 1)
+            records[S0, row] = max(from_first, from_second)
+            records[SLOPE, row] = slope
+            records[PEAK, row] = records[PEAK, higher]
+            records[HEIGHT, row] = records[HEIGHT, higher]
         close_level(records, here, counts[level])

@@ -35,8 +35,8 @@ def raise_bar(phi, ranges, n_ranges, bar):
 
 @njit(nogil=True, cache=True)
 def solve_swept(
-    l, n, records, offsets, counts, grain, slack, bar, unit, least, span, pieces, known, skip_smallest,
-    most_looks, halted, phi, ranges, blocks, lows, work,
+    l, n, records, offsets, counts, grain, slack, bar, unit, nearest, span, pieces, known, skip_smallest,
+    most_looks, halted, phi, ranges, groups, lows, work,
 ):  # fmt: skip
     """Solve pieces, one after the other, and let other threads know after each of them.
 
@@ -61,8 +61,8 @@ def solve_swept(
         first, last = pieces[p, 0], pieces[p, 1]
         found = ranges[n_ranges:]
         count = solve_gaps(
-            l, n, records, offsets, counts, grain, slack, bar, unit, least, span, first, last, known, 0.0,
-            skip_smallest, most_looks * ((last - first) << shift), phi, found, blocks, lows, work,
+            l, n, records, offsets, counts, grain, slack, bar, unit, nearest, span, first, last, known, 0.0,
+            skip_smallest, most_looks * ((last - first) << shift), phi, found, groups, lows, work,
         )  # fmt: skip
         if count < 0:
             return p, n_ranges

@@ -19,6 +19,7 @@ from geodim.engine.kernels.lanes import (
     least,
     load,
     load_row,
+    ones,
     put,
     reaching,
     smaller,
@@ -27,12 +28,14 @@ from geodim.engine.kernels.lanes import (
     store,
     trailing_zeros,
 )
-from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, PEAK, RECORD, above_line
+from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, GROUP, GROUP_SHIFT, PEAK, above_line
 
 PADDING = 2 * BLOCK + 8  # how far beyond the end a tile may read
 LARGEST = np.finfo(np.float64).max
+EVERY = (1 << GROUP) - 1  # bits of all blocks of a group
 PART = 16
 PARTS = BLOCK // PART  # of the starts of a block, and of the sizes of a leaf, that are bounded together
+FEW = 16  # starts of a block: for more than these it pays to make its values float32
 MANY = 4  # blocks of a leaf that are evaluated before checking again whether the column lies below others
 
 
@@ -81,7 +84,7 @@ def evaluate_tile(l, start, stop, d0, best):
         store(best, e, lowered_row(l, start, stop, d0 + e, load_row(best, e)))
 
 
-@njit(nogil=True, cache=True, counts_references=False)
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def promising_starts(l, first, d0, c, bounds):
     """Return, as bits, which starts of a block may have a window that is narrow enough.
 
@@ -125,7 +128,7 @@ def _reaching(l, first, at, slope, bounds, low0, low1, low2, low3):
     return low | reaching(above_line(l, first, at + LANES, slope), height) << LANES
 
 
-@njit(nogil=True, cache=True, counts_references=False)
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def is_narrow(l, first, last, ends, beyond, unit, nearest):
     """Return whether float32 can hold the differences between two stretches of values exactly.
 
@@ -140,19 +143,21 @@ def is_narrow(l, first, last, ends, beyond, unit, nearest):
     return spread <= unit or (magnitude >= nearest and spread <= magnitude)
 
 
-@njit(nogil=True, cache=True, counts_references=False)
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def evaluate_starts(l, first, d0, promising, unit, nearest, near, best):
     """Lower ``best[e]`` to ``l[i + d0 + e] - l[i]`` for every e < BLOCK and those starts whose bits are set.
 
-    Bit t stands for the start first + t.  This is done in float32 if that is exact, since an instruction then
-    handles twice as many windows.  Returns the number of windows.
+    Bit t stands for the start first + t.  If these are many, it is done in float32 where that is exact, since
+    an instruction then handles twice as many windows.  Returns the number of windows.
 
     ``l`` is float64, padded; ``best`` (BLOCK,) float64 widths; ``near`` (4 BLOCK,) float32, scratch; ``unit``
     and ``nearest`` are as in `is_narrow`.
     """
     ends = first + d0
     evaluated = 0
-    if is_narrow(l, first, first + BLOCK - 1, ends, ends + 2 * BLOCK - 1, unit, nearest):
+    if ones(promising) > FEW and is_narrow(
+        l, first, first + BLOCK - 1, ends, ends + 2 * BLOCK - 1, unit, nearest
+    ):
         origin, end, base = splat(l[first]), splat(l[ends]), splat(l[ends] - l[first])
         for t in range(0, BLOCK, LANES):
             store(near, t, load(l, first + t) - origin)
@@ -184,7 +189,7 @@ def evaluate_starts(l, first, d0, promising, unit, nearest, near, best):
     return evaluated
 
 
-@njit(nogil=True, cache=True, counts_references=False)
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def widest_departures(best, c, sizes, bar, bounds):
     """Write the largest of ``best[e] - c e`` less ``bar`` for each PART of the sizes, and return the largest.
 
@@ -214,7 +219,7 @@ def widest_departures(best, c, sizes, bar, bounds):
     return v - bar
 
 
-@njit(nogil=True, cache=True, counts_references=False)
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def lies_below(best, known, d0, sizes):
     """Return whether every width is less than what others reached at that size, known[d0 + e].
 
@@ -231,26 +236,36 @@ def lies_below(best, known, d0, sizes):
     return below == sizes
 
 
-@njit(nogil=True, cache=True, counts_references=False)
-def evaluate_peaks(l, d0, records, blocks, start, count, best):
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def evaluate_peaks(l, d0, records, groups, start, count, best):
     """Write the narrowest of the windows that start at the peaks of blocks, for the BLOCK sizes from d0 on.
 
-    ``l`` is float64, padded; ``records`` (blocks, RECORD) float64; ``blocks`` int32 numbers, of which
-    [start, start + count) count; ``best`` (BLOCK,) float64 widths, written.
+    Returns the number of blocks.
+
+    ``l`` is float64, padded; ``records`` (RECORD, blocks) float64; ``groups`` int64, as in
+    `geodim.engine.kernels.gaps.filter_groups`, of which the first ``count`` from ``start`` on count; ``best``
+    (BLOCK,) float64 widths, written.
     """
     first, second = splat_row(np.inf), splat_row(np.inf)
-    for t in range(start, start + count):
-        i = np.int64(element(records, np.int64(element(blocks, t)) * RECORD + PEAK))
-        value = splat_row(element(l, i))
-        first = smaller(load_row(l, i + d0) - value, first)
-        second = smaller(load_row(l, i + d0 + ROW) - value, second)
+    peaks, blocks = PEAK * np.int64(records.shape[1]) + start, np.int64(0)
+    for t in range(start >> GROUP_SHIFT, (start >> GROUP_SHIFT) + count):
+        group = element(groups, t)
+        bits, at = group & EVERY, peaks + ((group >> GROUP) << GROUP_SHIFT)
+        while bits:
+            i = np.int64(element(records, at + trailing_zeros(bits)))
+            bits &= bits - 1
+            blocks += 1
+            value = splat_row(element(l, i))
+            first = smaller(load_row(l, i + d0) - value, first)
+            second = smaller(load_row(l, i + d0 + ROW) - value, second)
     store(best, 0, first)
     store(best, ROW, second)
+    return blocks
 
 
-@njit(nogil=True, cache=True, counts_references=False)
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def evaluate_leaf(
-    l, n, d0, d_stop, c, bar, unit, nearest, known, records, blocks, lows, start, count, bounds, near, best
+    l, n, d0, d_stop, c, bar, unit, nearest, known, records, groups, lows, start, count, bounds, near, best
 ):  # fmt: skip
     """Write the narrowest windows of one base gap over the remaining blocks.
 
@@ -259,29 +274,30 @@ def evaluate_leaf(
     which discards most of the starts of all blocks.  They also mostly show whether the column lies below
     ``known`` all over the gap (F10).
 
-    ``records`` is (blocks, RECORD) float64; ``blocks`` are int32 numbers and ``lows`` float64 widths minus
-    c e, of which [start, start + count) count; ``best`` is (BLOCK,) float64, ``bounds`` (PARTS,) float64,
-    scratch; ``known`` is (n,) float64 over d; ``unit``, ``nearest`` and ``near`` are as in `evaluate_starts`.
+    ``records`` is (RECORD, blocks) float64; ``groups`` are int64 and ``lows`` float64 widths minus c e, as in
+    `geodim.engine.kernels.gaps.filter_groups`, of which the first ``count`` groups from ``start`` on count;
+    ``best`` is (BLOCK,) float64, ``bounds`` (PARTS,) float64, scratch; ``known`` is (n,) float64 over d;
+    ``unit``, ``nearest`` and ``near`` are as in `evaluate_starts`.
     """
     sizes = d_stop - d0
-    evaluate_peaks(l, d0, records, blocks, start, count, best)
-    evaluated = count * BLOCK
+    evaluated = evaluate_peaks(l, d0, records, groups, start, count, best) * BLOCK
     if lies_below(best, known, d0, sizes):
         return evaluated, True
-    bound = widest_departures(best, c, sizes, bar, bounds)
-    kept = start
-    for t in range(start, start + count):  # which blocks stay is hard to predict, so each is written
-        block = element(blocks, t)
-        put(blocks, kept, block)
-        kept += np.int64(element(lows, t) <= bound)
-    for turn in range(start, kept):
-        i = np.int64(element(blocks, turn)) << BLOCK_SHIFT
-        promising = (np.int64(1) << min(n - i, BLOCK - 1)) - 1
-        if i + BLOCK <= n:
-            promising = promising_starts(l, i, d0, c, bounds)
-        if promising:
-            evaluated += evaluate_starts(l, i, d0, promising, unit, nearest, near, best)
-            widest_departures(best, c, sizes, bar, bounds)
-        if (turn - start) % MANY == MANY - 1 and lies_below(best, known, d0, sizes):
-            return evaluated, True
+    bound = splat(widest_departures(best, c, sizes, bar, bounds))
+    turn = 0
+    for t in range(count):
+        group = element(groups, (start >> GROUP_SHIFT) + t)
+        bits = group & reaching(bound, load(lows, start + (t << GROUP_SHIFT)))
+        while bits:
+            i = (((group >> GROUP) << GROUP_SHIFT) + trailing_zeros(bits)) << BLOCK_SHIFT
+            bits &= bits - 1
+            promising = (np.int64(1) << min(n - i, BLOCK - 1)) - 1
+            if i + BLOCK <= n:
+                promising = promising_starts(l, i, d0, c, bounds)
+            if promising:
+                evaluated += evaluate_starts(l, i, d0, promising, unit, nearest, near, best)
+                widest_departures(best, c, sizes, bar, bounds)
+            turn += 1
+            if turn % MANY == 0 and lies_below(best, known, d0, sizes):
+                return evaluated, True
     return evaluated, False
