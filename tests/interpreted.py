@@ -38,6 +38,8 @@ def element(array: NDArray[Any], offset: int) -> np.generic:
 
 def put(array: NDArray[Any], offset: int, value: float) -> None:
     """Write one element."""
+    if isinstance(value, int) and value >> 63 == 1:  # 64 bits are a number with a sign
+        value -= 1 << 64
     _part(array, offset, 1)[0] = value
 
 
@@ -111,7 +113,25 @@ def reaching(a: Lanes, b: Lanes) -> int:
 
 
 def ones(bits: int) -> int:
-    return int(bits).bit_count()
+    """How many bits are set."""
+    return (int(bits) & (1 << 64) - 1).bit_count()
+
+
+def following(a: Lanes) -> Lanes:
+    """In every lane the one after it; the last stays."""
+    return np.append(a[1:], a[-1])
+
+
+def least_of_each(*vectors: Lanes) -> Lanes:
+    """The smallest lane of each of eight vectors."""
+    assert len(vectors) == LANES
+    return np.array([vector.min() for vector in vectors])
+
+
+def greatest_of_each(*vectors: Lanes) -> Lanes:
+    """The largest lane of each of eight vectors."""
+    assert len(vectors) == LANES
+    return np.array([vector.max() for vector in vectors])
 
 
 def trailing_zeros(bits: int) -> int:

@@ -139,7 +139,11 @@ def test_starts_are_passed_over_only_if_all_of_their_windows_are_wide(name, rng)
         starts = np.arange(first, first + BLOCK)
         v = rng.choice(l[starts + d0] - l[starts], tiles.PARTS)
         v[rng.random(tiles.PARTS) < 0.1] = tiles.LARGEST
-        found = int(tiles.promising_starts(l, first, np.int64(d0), c, v - bar))
+        line, bounds = (
+            c * np.arange(2.0 * BLOCK),
+            np.append(v - bar, np.full(tiles.BOUNDS - tiles.PARTS, np.nan)),
+        )
+        found = int(tiles.promising_starts(l, first, np.int64(d0), line, bounds))
         for t in range(BLOCK):
             if found >> t & 1:
                 continue

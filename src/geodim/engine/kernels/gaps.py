@@ -66,7 +66,7 @@ from geodim.engine.kernels.pyramid import (
     require_layout,
 )
 from geodim.engine.kernels.smallest import solve_smallest
-from geodim.engine.kernels.tiles import EVERY, LARGEST, PADDING, PARTS, evaluate_leaf
+from geodim.engine.kernels.tiles import BOUNDS, EVERY, LARGEST, PADDING, evaluate_leaf
 
 FIRST_HALF, SECOND_HALF = 15, 240  # bits of a group's blocks whose halves make the next two groups
 KNOWN_PARTS = 8  # of a gap, in each of which the feature is compared with what others reached
@@ -334,7 +334,8 @@ def solve_gaps(
     kept = np.zeros(n_levels, np.int64)  # how many groups it kept,
     slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
-    best, bounds, near = np.empty(BLOCK), np.empty(PARTS), np.empty(4 * BLOCK, np.float32)
+    best, line, bounds = np.empty(BLOCK), np.empty(2 * BLOCK), np.empty(BOUNDS)
+    near, listed = np.empty(4 * BLOCK, np.float32), np.empty(2 * (counts[0] + GROUP), np.int64)
     n_ranges, block = np.int64(0), np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):
@@ -418,7 +419,7 @@ def solve_gaps(
                     work[LEAVES] += 1
                     evaluated, below = evaluate_leaf(
                         l, n, d0, d_stop, c, bar, unit, nearest, known, records, groups, lows, start, k,
-                        bounds, near, best,
+                        listed, line, bounds, near, best,
                     )  # fmt: skip
                     work[WINDOWS] += evaluated
                     if below:

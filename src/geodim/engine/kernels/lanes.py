@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "LANES", "ROW", "any_less", "chosen", "element", "fma", "greatest", "larger", "last", "least", "load",
-    "load_row", "magnitude", "ones", "prefetch", "put", "reaching", "running", "smaller", "splat",
-    "splat_row", "steps", "store", "trailing_zeros", "transpose",
+    "LANES", "ROW", "any_less", "chosen", "element", "fma", "following", "greatest", "greatest_of_each",
+    "larger", "last", "least", "least_of_each", "load", "load_row", "magnitude", "ones", "prefetch", "put",
+    "reaching", "running", "smaller", "splat", "splat_row", "steps", "store", "trailing_zeros", "transpose",
 ]  # fmt: skip
 
 LANES = 8
@@ -251,6 +251,45 @@ def _extreme(relation: str) -> Callable[..., Any]:
     return typed
 
 
+def _extreme_of_each(relation: str) -> Callable[..., Any]:
+    """Take the largest or the smallest lane of each of eight vectors; the first lane is that of the first.
+
+    In every round, two vectors become one, in which half as many lanes stand for each of them.
+    """
+    rounds = (
+        ([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]),
+        ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]),
+        ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]),
+    )
+
+    def typed(
+        typing: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any  # noqa: ARG001
+    ) -> tuple[Any, Callable[..., Any]]:  # fmt: skip
+        def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            vectors = list(args)
+            for some, others in rounds:
+                pairs = zip(vectors[::2], vectors[1::2], strict=True)
+                halves = [
+                    [builder.shuffle_vector(*pair, _places(lanes)) for lanes in (some, others)]
+                    for pair in pairs
+                ]
+                vectors = [builder.select(builder.fcmp_ordered(relation, x, y), x, y) for x, y in halves]
+            return vectors[0]
+
+        return _vector(*[_vector] * LANES), generate
+
+    return typed
+
+
+def _following(typing: Any, a: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Put into every one of eight lanes the one after it; the last stays."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.shuffle_vector(args[0], args[0], _places([*range(1, LANES), LANES - 1]))
+
+    return _vector(_vector), generate
+
+
 # Eight rows become eight columns in three rounds: neighbours are interleaved, then pairs, then halves.  Lanes
 # from 8 on are those of the second row.  In the end, the rows hold the columns in this order.
 _ROUNDS = (
@@ -359,6 +398,9 @@ larger: Callable[..., Any] = intrinsic(_choosing(">"))
 smaller: Callable[..., Any] = intrinsic(_choosing("<"))
 greatest: Callable[..., Any] = intrinsic(_extreme(">"))
 least: Callable[..., Any] = intrinsic(_extreme("<"))
+greatest_of_each: Callable[..., Any] = intrinsic(_extreme_of_each(">"))
+least_of_each: Callable[..., Any] = intrinsic(_extreme_of_each("<"))
+following: Callable[..., Any] = intrinsic(_following)
 prefetch: Callable[..., Any] = intrinsic(_prefetch)
 transpose: Callable[..., Any] = intrinsic(_transpose)
 

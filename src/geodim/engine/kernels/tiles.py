@@ -14,9 +14,11 @@ from geodim.engine.kernels.lanes import (
     LANES,
     ROW,
     element,
+    following,
     greatest,
+    greatest_of_each,
     larger,
-    least,
+    least_of_each,
     load,
     load_row,
     ones,
@@ -25,16 +27,18 @@ from geodim.engine.kernels.lanes import (
     smaller,
     splat,
     splat_row,
+    steps,
     store,
     trailing_zeros,
 )
-from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, GROUP, GROUP_SHIFT, PEAK, above_line
+from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, GROUP, GROUP_SHIFT, PEAK
 
 PADDING = 2 * BLOCK + 8  # how far beyond the end a tile may read
 LARGEST = np.finfo(np.float64).max
 EVERY = (1 << GROUP) - 1  # bits of all blocks of a group
 PART = 16
 PARTS = BLOCK // PART  # of the starts of a block, and of the sizes of a leaf, that are bounded together
+BOUNDS = 2 * LANES  # of the parts of the sizes, and of the parts of the starts
 FEW = 16  # starts of a block: for more than these it pays to make its values float32
 MANY = 4  # blocks of a leaf that are evaluated before checking again whether the column lies below others
 
@@ -85,7 +89,15 @@ def evaluate_tile(l, start, stop, d0, best):
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
-def promising_starts(l, first, d0, c, bounds):
+def draw_line(c, line):
+    """Write c t for all t up to the last right end of a leaf; ``line`` is (2 BLOCK,) float64."""
+    slope = splat(c)
+    for t in range(0, 2 * BLOCK, LANES):
+        store(line, t, slope * (splat(np.float64(t)) + steps()))
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def promising_starts(l, first, d0, line, bounds):
     """Return, as bits, which starts of a block may have a window that is narrow enough.
 
     The sizes are the BLOCK sizes d0 + e, cut into PARTS.  A window of the q-th part is narrow enough if its
@@ -93,39 +105,47 @@ def promising_starts(l, first, d0, c, bounds):
     values themselves: how far a start rises above a line of slope c, and how far the right ends fall below
     it.  PART starts and PART sizes lead to two parts of the right ends.
 
-    ``l`` is float64, padded, with a whole block of starts; ``bounds`` (PARTS,) float64.
+    ``l`` is float64, padded, with a whole block of starts; ``line`` is that of `draw_line`; ``bounds``
+    (BOUNDS,) float64, of which all but the first PARTS are scratch.
     """
-    slope = splat(c)
     at, ends = np.int64(0), first + d0  # not literals: for each of these Numba would compile everything again
-    e0, e1 = _lowest(l, ends, at, slope), _lowest(l, ends, at + PART, slope)
-    e2, e3 = _lowest(l, ends, at + 2 * PART, slope), _lowest(l, ends, at + 3 * PART, slope)
-    e4, e5 = _lowest(l, ends, at + 4 * PART, slope), _lowest(l, ends, at + 5 * PART, slope)
-    e6, e7 = _lowest(l, ends, at + 6 * PART, slope), _lowest(l, ends, at + 7 * PART, slope)
-    low0, low1, low2 = least(smaller(e0, e1)), least(smaller(e1, e2)), least(smaller(e2, e3))
-    low3, low4, low5 = least(smaller(e3, e4)), least(smaller(e4, e5)), least(smaller(e5, e6))
-    low6 = least(smaller(e6, e7))
-    starts = _reaching(l, first, at, slope, bounds, low0, low1, low2, low3)
-    starts |= _reaching(l, first, at + PART, slope, bounds, low1, low2, low3, low4) << PART
-    starts |= _reaching(l, first, at + 2 * PART, slope, bounds, low2, low3, low4, low5) << 2 * PART
-    return starts | _reaching(l, first, at + 3 * PART, slope, bounds, low3, low4, low5, low6) << 3 * PART
+    low = least_of_each(
+        _lowest(l, ends, at, line), _lowest(l, ends, at + PART, line),
+        _lowest(l, ends, at + 2 * PART, line), _lowest(l, ends, at + 3 * PART, line),
+        _lowest(l, ends, at + 4 * PART, line), _lowest(l, ends, at + 5 * PART, line),
+        _lowest(l, ends, at + 6 * PART, line), _lowest(l, ends, at + 7 * PART, line),
+    )  # fmt: skip
+    low = smaller(low, following(low))
+    # How high a start of the p-th part must lie for some part of the sizes, in the p-th lane.
+    height = low - splat(element(bounds, 0))
+    for q in range(1, PARTS):
+        low = following(low)
+        height = smaller(low - splat(element(bounds, q)), height)
+    store(bounds, LANES, height)
+    starts = _reaching(l, first, at, line, bounds)
+    starts |= _reaching(l, first, at + PART, line, bounds) << PART
+    starts |= _reaching(l, first, at + 2 * PART, line, bounds) << 2 * PART
+    return starts | _reaching(l, first, at + 3 * PART, line, bounds) << 3 * PART
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
-def _lowest(l, first, at, slope):
+def _above(values, first, at, line):
+    """Return how far eight values, from values[first + at] on, lie above the line; negative if below."""
+    return load(values, first + at) - load(line, at)
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def _lowest(l, first, at, line):
     """Return, lane by lane, the lesser departures of PART values, l[first + at] and the following."""
-    return smaller(above_line(l, first, at, slope), above_line(l, first, at + LANES, slope))
+    return smaller(_above(l, first, at, line), _above(l, first, at + LANES, line))
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
-def _reaching(l, first, at, slope, bounds, low0, low1, low2, low3):
-    """Return, as bits, which of PART starts lie high enough for one of the four parts of the sizes.
-
-    The right ends of the q-th part lie no lower than ``low0``, ..., ``low3``.
-    """
-    first_half = min(low0 - element(bounds, 0), low1 - element(bounds, 1))
-    height = splat(min(first_half, min(low2 - element(bounds, 2), low3 - element(bounds, 3))))
-    low = reaching(above_line(l, first, at, slope), height)
-    return low | reaching(above_line(l, first, at + LANES, slope), height) << LANES
+def _reaching(l, first, at, line, bounds):
+    """Return, as bits, which of PART starts from ``at`` on lie as high as a start of that part must lie."""
+    height = splat(element(bounds, LANES + at // PART))
+    low = reaching(_above(l, first, at, line), height)
+    return low | reaching(_above(l, first, at + LANES, line), height) << LANES
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
@@ -190,25 +210,23 @@ def evaluate_starts(l, first, d0, promising, unit, nearest, near, best):
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
-def widest_departures(best, c, sizes, bar, bounds):
+def widest_departures(best, c, line, sizes, bar, bounds):
     """Write the largest of ``best[e] - c e`` less ``bar`` for each PART of the sizes, and return the largest.
 
     Only e < sizes count.  Where no window was found yet that is a very large number, but not infinity, from
     which right ends beyond the column could not be subtracted.
 
-    ``best`` is (BLOCK,) float64 widths; ``bounds`` (PARTS,) float64, written.
+    ``best`` is (BLOCK,) float64 widths; ``line`` and ``bounds`` are as in `promising_starts`, written.
     """
-    v = -np.inf
     if sizes == BLOCK:
-        slope, origin = splat(c), np.int64(0)
-        for q in range(PARTS):
-            at = np.int64(q * PART)
-            high = greatest(
-                larger(above_line(best, origin, at, slope), above_line(best, origin, at + LANES, slope))
-            )
-            put(bounds, q, high - bar)
-            v = max(v, high)
-        return v - bar
+        at = np.int64(0)
+        first, second = _highest(best, at, line), _highest(best, at + PART, line)
+        third, fourth = _highest(best, at + 2 * PART, line), _highest(best, at + 3 * PART, line)
+        high = greatest_of_each(first, second, third, fourth, first, second, third, fourth)
+        high = smaller(high, splat(LARGEST)) - splat(bar)
+        store(bounds, 0, high)
+        return greatest(high)
+    v = -np.inf
     for q in range(PARTS):
         high = -np.inf
         for e in range(q * PART, min(q * PART + PART, sizes)):
@@ -217,6 +235,13 @@ def widest_departures(best, c, sizes, bar, bounds):
         bounds[q] = high - bar
         v = max(v, high)
     return v - bar
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def _highest(best, at, line):
+    """Return, lane by lane, the larger departures of PART widths from ``at`` on."""
+    none = np.int64(0)
+    return larger(_above(best, none, at, line), _above(best, none, at + LANES, line))
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
@@ -237,35 +262,44 @@ def lies_below(best, known, d0, sizes):
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
-def evaluate_peaks(l, d0, records, groups, start, count, best):
+def list_blocks(group, bits, listed, count):
+    """Append the blocks of a group whose bits are set, and return how many are listed then.
+
+    Which they are is hard to predict, so each is written, and the next one overwrites what is left out.
+
+    ``group`` is as in `geodim.engine.kernels.gaps.filter_groups`; ``listed`` int64, of which the first
+    ``count`` are filled, with room for a whole group more.
+    """
+    block = (group >> GROUP) << GROUP_SHIFT
+    for lane in range(GROUP):
+        put(listed, count, block + lane)
+        count += bits >> lane & 1
+    return count
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def evaluate_peaks(l, d0, records, start, listed, count, best):
     """Write the narrowest of the windows that start at the peaks of blocks, for the BLOCK sizes from d0 on.
 
-    Returns the number of blocks.
-
-    ``l`` is float64, padded; ``records`` (RECORD, blocks) float64; ``groups`` int64, as in
-    `geodim.engine.kernels.gaps.filter_groups`, of which the first ``count`` from ``start`` on count; ``best``
-    (BLOCK,) float64 widths, written.
+    ``l`` is float64, padded; ``records`` (RECORD, blocks) float64, of which the level begins at ``start``;
+    ``listed`` int64 numbers of blocks, of which the first ``count`` count; ``best`` (BLOCK,) float64 widths,
+    written.
     """
     first, second = splat_row(np.inf), splat_row(np.inf)
-    peaks, blocks = PEAK * np.int64(records.shape[1]) + start, np.int64(0)
-    for t in range(start >> GROUP_SHIFT, (start >> GROUP_SHIFT) + count):
-        group = element(groups, t)
-        bits, at = group & EVERY, peaks + ((group >> GROUP) << GROUP_SHIFT)
-        while bits:
-            i = np.int64(element(records, at + trailing_zeros(bits)))
-            bits &= bits - 1
-            blocks += 1
-            value = splat_row(element(l, i))
-            first = smaller(load_row(l, i + d0) - value, first)
-            second = smaller(load_row(l, i + d0 + ROW) - value, second)
+    peaks = PEAK * np.int64(records.shape[1]) + start
+    for t in range(count):
+        i = np.int64(element(records, peaks + element(listed, t)))
+        value = splat_row(element(l, i))
+        first = smaller(load_row(l, i + d0) - value, first)
+        second = smaller(load_row(l, i + d0 + ROW) - value, second)
     store(best, 0, first)
     store(best, ROW, second)
-    return blocks
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def evaluate_leaf(
-    l, n, d0, d_stop, c, bar, unit, nearest, known, records, groups, lows, start, count, bounds, near, best
+    l, n, d0, d_stop, c, bar, unit, nearest, known, records, groups, lows, start, count, listed, line, bounds,
+    near, best,
 ):  # fmt: skip
     """Write the narrowest windows of one base gap over the remaining blocks.
 
@@ -276,28 +310,40 @@ def evaluate_leaf(
 
     ``records`` is (RECORD, blocks) float64; ``groups`` are int64 and ``lows`` float64 widths minus c e, as in
     `geodim.engine.kernels.gaps.filter_groups`, of which the first ``count`` groups from ``start`` on count;
-    ``best`` is (BLOCK,) float64, ``bounds`` (PARTS,) float64, scratch; ``known`` is (n,) float64 over d;
-    ``unit``, ``nearest`` and ``near`` are as in `evaluate_starts`.
+    ``best`` is (BLOCK,), ``line`` (2 BLOCK,) and ``bounds`` (BOUNDS,) float64, and ``listed`` int64, twice
+    as many as there are blocks and lanes, all scratch; ``known`` is (n,) float64 over d; ``unit``,
+    ``nearest`` and ``near`` are as in `evaluate_starts`.
     """
     sizes = d_stop - d0
-    evaluated = evaluate_peaks(l, d0, records, groups, start, count, best) * BLOCK
+    here = start >> GROUP_SHIFT
+    blocks = np.int64(0)
+    for t in range(count):
+        group = element(groups, here + t)
+        blocks = list_blocks(group, group, listed, blocks)
+    evaluate_peaks(l, d0, records, start, listed, blocks, best)
+    evaluated = blocks * BLOCK
     if lies_below(best, known, d0, sizes):
         return evaluated, True
-    bound = splat(widest_departures(best, c, sizes, bar, bounds))
-    turn = 0
+    draw_line(c, line)
+    bound = splat(widest_departures(best, c, line, sizes, bar, bounds))
+    blocks = np.int64(0)
     for t in range(count):
-        group = element(groups, (start >> GROUP_SHIFT) + t)
-        bits = group & reaching(bound, load(lows, start + (t << GROUP_SHIFT)))
-        while bits:
-            i = (((group >> GROUP) << GROUP_SHIFT) + trailing_zeros(bits)) << BLOCK_SHIFT
-            bits &= bits - 1
-            promising = (np.int64(1) << min(n - i, BLOCK - 1)) - 1
-            if i + BLOCK <= n:
-                promising = promising_starts(l, i, d0, c, bounds)
-            if promising:
-                evaluated += evaluate_starts(l, i, d0, promising, unit, nearest, near, best)
-                widest_departures(best, c, sizes, bar, bounds)
-            turn += 1
-            if turn % MANY == 0 and lies_below(best, known, d0, sizes):
-                return evaluated, True
+        group, within = element(groups, here + t), reaching(bound, load(lows, start + (t << GROUP_SHIFT)))
+        blocks = list_blocks(group, group & within, listed, blocks)
+    # All blocks are bounded before any is evaluated: nothing waits for a decision that cannot be foreseen.
+    half = listed.size >> 1
+    kept = np.int64(0)
+    for t in range(blocks):
+        i = element(listed, t) << BLOCK_SHIFT
+        promising = (np.int64(1) << min(n - i, BLOCK - 1)) - 1
+        if i + BLOCK <= n:
+            promising = promising_starts(l, i, d0, line, bounds)
+        put(listed, kept, i)
+        put(listed, half + kept, promising)
+        kept += np.int64(promising != 0)
+    for t in range(kept):
+        i, promising = element(listed, t), element(listed, half + t)
+        evaluated += evaluate_starts(l, i, d0, promising, unit, nearest, near, best)
+        if t % MANY == MANY - 1 and lies_below(best, known, d0, sizes):
+            return evaluated, True
     return evaluated, False
