@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read separately
 SHARES_PER_THREAD = 4  # of the rows that threads read together
+PAGE, LARGE_PAGE = 1 << 12, 1 << 21  # bytes of memory that a system provides at a time
 
 
 def compute_profile(
@@ -239,7 +240,7 @@ class _Run:
         """
         n = self.source.n_points
         read_rows: Callable[..., None] = self.source.read_rows  # type: ignore[attr-defined]
-        buffers = [np.empty((self.widest, n), self.source.dtype) for _ in groups[:2]]
+        buffers = [self._touched((self.widest, n), pool) for _ in groups[:2]]
         edges = np.linspace(0, n, SHARES_PER_THREAD * self.threads + 1).astype(int).tolist()
         solving: list[list[Future[None]]] = [[], []]
         for turn, group in enumerate(groups):
@@ -260,6 +261,23 @@ class _Run:
                 for at, column in enumerate(group)
             ]
         self._wait_for(solving[0] + solving[1])
+
+    def _touched(self, shape: tuple[int, int], pool: ThreadPoolExecutor) -> Values:
+        """Return an array whose memory is there already, each page of it made by one thread.
+
+        Every thread writes to all columns of a group.  If several meet at a large page that is not there yet,
+        each of them clears one, and all but one of these are thrown away.
+        """
+        array = np.empty(shape, self.source.dtype)
+        flat = array.reshape(-1).view(np.uint8)
+        share = -(-flat.size // (self.threads * LARGE_PAGE)) * LARGE_PAGE
+        edges = range(-(array.ctypes.data % LARGE_PAGE), flat.size, share)
+
+        def touch(start: int) -> None:
+            flat[max(start, 0) : start + share : PAGE] = 0
+
+        list(pool.map(touch, edges))
+        return array
 
     def _solve_unless_dominated(self, values: Values, column: int, executor: Sharing | None) -> None:
         """Solve one column of a group, unless it is dominated; ``values`` has one row."""
