@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from geodim.arguments import MOST_THREADS, whole_number
+from geodim.engine.threads import threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def in_parts(work: Callable[[slice], T], size: int, n_threads: int = 1) -> list[
     parts = [slice(at, min(at + PART, size)) for at in range(0, size, PART)]
     if n_threads == 1 or len(parts) < 2:
         return [work(part) for part in parts]
-    with ThreadPoolExecutor(min(n_threads, len(parts)), thread_name_prefix="geodim") as pool:
+    with threads_for(n_threads) as pool:
         return list(pool.map(work, parts))
 
 

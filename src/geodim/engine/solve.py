@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import threading
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from importlib import import_module
 from itertools import count, groupby, pairwise
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from geodim.engine.parts import thread_count
 from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.simplified import Twins
 from geodim.engine.steps import steps_needed
+from geodim.engine.threads import threads_for
 from geodim.engine.ways import MOST_COLUMNS, local_way
 from geodim.engine.windows import solve_every_window
 from geodim.memory import PROFILE_BYTES, check_points
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from geodim.engine.recursion import Sweep
     from geodim.engine.ways import Way
 
-    Sharing = ThreadPoolExecutor | Helpers
+    Sharing = Executor | Helpers
     Values = NDArray[np.floating]
 
 FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read separately
@@ -108,7 +109,7 @@ def compute_profile(
     if way.compiled:
         import_module("geodim.engine.column")  # so that no interrupt leaves Numba half imported
         run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends)
-        with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
+        with driver.heeding(), threads_for(threads) as pool:
             run.solve_all(pool, leaders)
     else:
         with driver.heeding():
@@ -168,7 +169,7 @@ class _Run:
 
             self.shared = Sweep.from_phi(profile.phi)
 
-    def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
+    def solve_all(self, pool: Executor, leaders: Sequence[int]) -> None:
         """Solve every column: one at a time with all threads if columns are few, otherwise one per thread."""
         source, way, threads = self.source, self.way, self.threads
         self.report()
@@ -230,7 +231,7 @@ class _Run:
                 self.shared.halted[0] = 1
             raise
 
-    def _solve_together(self, groups: list[list[int]], pool: ThreadPoolExecutor) -> None:
+    def _solve_together(self, groups: list[list[int]], pool: Executor) -> None:
         """Solve a row-major array: read a group of columns together, then solve one column per thread.
 
         All threads read, each some of the rows, so a cache line is fetched once for the whole group and no
@@ -262,7 +263,7 @@ class _Run:
             ]
         self._wait_for(solving[0] + solving[1])
 
-    def _touched(self, shape: tuple[int, int], pool: ThreadPoolExecutor) -> Values:
+    def _touched(self, shape: tuple[int, int], pool: Executor) -> Values:
         """Return an array whose memory is there already, each page of it made by one thread.
 
         Every thread writes to all columns of a group.  If several meet at a large page that is not there yet,
