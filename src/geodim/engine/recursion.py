@@ -98,15 +98,15 @@ class Recursion:
         return False
 
     def sweep(
-        self, pieces: list[tuple[int, int]], halted: NDArray[np.uint8], work: NDArray[np.int64]
+        self, pieces: NDArray[np.int64], halted: NDArray[np.uint8], work: NDArray[np.int64]
     ) -> tuple[int, NDArray[np.int64]]:
-        """Solve pieces in one call; return how many it finished, and the ranges of d that were filled.
+        """Solve pieces, of shape (m, 2), in one call; return how many it finished, and the ranges it filled.
 
         It ends early if it is halted, or if the next piece is one for `solve`.
         """
         ranges = np.empty((self.n // BASE + (len(pieces) + 2) * BASE, 2), np.int64)
         done, count = sweep.solve_swept(
-            *self._column, np.array(pieces, np.int64), self.known, self.skip, self.most_looks, halted,
+            *self._column, pieces, self.known, self.skip, self.most_looks, halted,
             self.solver.phi, ranges, *self.solver.candidate_lists(), work,
         )  # fmt: skip
         return done, ranges[:count]

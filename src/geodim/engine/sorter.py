@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.engine.kernels import runs, sorting
+from geodim.engine.kernels.glances import sampled_values
 from geodim.engine.steps import counter_type
 from geodim.errors import InternalError
 
@@ -30,6 +31,7 @@ TRY_FROM = 1 << 18  # from this length on it is worth measuring how fast numpy i
 TRIAL = 1 << 16
 CLEARLY = 0.8  # numpy's sort slows down with the logarithm of the length, so it must win the trial clearly
 HANDFUL = 16  # up to this many distinct values are counted one by one
+SAMPLE, MOST_SAMPLED = 512, 400  # of so many values so many may be distinct where they are few
 MOST_COMBINATIONS = 4096  # of digits that are counted without sorting
 TWO_DIGITS = 1 << 2 * sorting.DIGIT
 MOST_STEPS = 1 << 20  # this many counters still fit the cache well enough
@@ -126,15 +128,14 @@ class Sorter:
         self, column: NDArray[np.floating]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
         """Return the distinct values of a column and their counts if they are few, otherwise None."""
-        handful = np.empty(HANDFUL, column.dtype)
-        sample = np.ascontiguousarray(column[:: max(self.n // 512, 1)])
-        count = runs.distinct_values(sample, handful)
-        if count > 0:
-            values = np.sort(handful[:count])
+        sampled = np.empty(MOST_SAMPLED, column.dtype)
+        count = sampled_values(column, max(self.n // SAMPLE, 1), sampled)
+        if 0 < count <= HANDFUL:
+            values = np.sort(sampled[:count])
             counts = np.array([runs.count_value(column, value) for value in values])
             if counts.sum() == self.n:
                 return values.astype(np.float64), counts
-        if runs.distinct_values(sample, np.empty(400, column.dtype)) < 0:
+        if count < 0:
             return None
         self._keys_and_counts(column.view(self.key_type))
         present = [np.flatnonzero(row) for row in self.digit_counts]

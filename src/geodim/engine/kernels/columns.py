@@ -246,7 +246,7 @@ def merge(phi, ranges, n_ranges, column, best, owner):
     """Raise the result to one column's phi elementwise; the lowest column index owns a tie.
 
     It is called under a lock, so it also keeps the interpreter's lock: threads that wait for both take turns
-    slowly.
+    slowly.  Where there is much to merge, nobody else could do anything meanwhile; see `merge_much`.
 
     Parameters
     ----------
@@ -257,6 +257,24 @@ def merge(phi, ranges, n_ranges, column, best, owner):
     best : (n,) float64 over d, raised in place
     owner : (n,) int32 over d, column indices, written where best is raised
     """
+    _merge(phi, ranges, n_ranges, column, best, owner)
+
+
+@njit(nogil=True, cache=True)
+def merge_much(phi, ranges, n_ranges, column, best, owner):
+    """Do the same as `merge` without keeping the interpreter's lock.
+
+    Parameters
+    ----------
+    phi, ranges, n_ranges, column, best, owner
+        As for `merge`.
+    """
+    _merge(phi, ranges, n_ranges, column, best, owner)
+
+
+@njit(nogil=True, cache=True)
+def _merge(phi, ranges, n_ranges, column, best, owner):
+    """Merge, with or without the interpreter's lock."""
     require(ranges_fit(ranges, n_ranges, min(phi.size, best.size, owner.size)), "merge: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
