@@ -11,6 +11,7 @@ from geodim.engine.hard import TEST_LOOKS
 from geodim.engine.kernels import gaps, sweep
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.parts import copied
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,9 +38,9 @@ class Sweep:
     halted: NDArray[np.uint8]
 
     @classmethod
-    def from_phi(cls, phi: NDArray[np.float64]) -> Sweep:
+    def from_phi(cls, phi: NDArray[np.float64], n_threads: int = 1) -> Sweep:
         """Begin with what a profile holds."""
-        return cls(phi.copy(), np.zeros(1, np.uint8))
+        return cls(copied(phi, n_threads), np.zeros(1, np.uint8))
 
     def raise_to(self, phi: NDArray[np.float64], ranges: NDArray[np.int64], cut: int) -> None:
         """Let the others know what was found."""

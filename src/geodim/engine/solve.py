@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 import threading
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import suppress
 from importlib import import_module
 from itertools import count, groupby, pairwise
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,7 @@ from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor, Future
 
     from numpy.typing import NDArray
 
@@ -45,7 +47,8 @@ if TYPE_CHECKING:
     Values = NDArray[np.floating]
 
 FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read separately
-SHARES_PER_THREAD = 4  # of the rows that threads read together
+SHARES_PER_THREAD = 2  # of the rows that threads read together: one that begins late reads less
+LOOK_EVERY = 0.2  # seconds between two looks at the clock, if no task ends
 PAGE, LARGE_PAGE = 1 << 12, 1 << 21  # bytes of memory that a system provides at a time
 
 
@@ -167,7 +170,7 @@ class _Run:
         if way.shares and profile.raised_by_each:
             from geodim.engine.recursion import Sweep  # noqa: PLC0415 - imports Numba
 
-            self.shared = Sweep.from_phi(profile.phi)
+            self.shared = Sweep.from_phi(profile.phi, threads)
 
     def solve_all(self, pool: Executor, leaders: Sequence[int]) -> None:
         """Solve every column: one at a time with all threads if columns are few, otherwise one per thread."""
@@ -215,15 +218,23 @@ class _Run:
         return blocks
 
     def _wait_for(self, work: list[Future[None]]) -> None:
-        """Wait until all work is done, reporting progress; if one task fails, end everything."""
-        waiting = set(work)
+        """Wait until all work is done, reporting progress; if one task fails, end everything.
+
+        `concurrent.futures.wait` would look at all of it again whenever a task ends, under the interpreter's
+        lock, for which the threads that go on to their next task wait.
+        """
+        finished: SimpleQueue[Future[None]] = SimpleQueue()
+        for future in work:
+            future.add_done_callback(finished.put)
+        left = len(work)
         try:
-            while waiting:
-                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            while left:
+                ended = _soon(finished)
                 if self.shared is not None and self.driver.late():
                     self.shared.halted[0] = 1
-                for future in finished:
+                for future in ended:
                     future.result()
+                left -= len(ended)
                 self.report()
         except BaseException:
             self.driver.halt("interrupted")  # tasks that have not begun return at once
@@ -360,3 +371,13 @@ class _Run:
             solver.scratch = self.scratch  # one pair of lists per thread, even if it helps several solvers
             self.local.solver = solver
         return solver
+
+
+def _soon(finished: SimpleQueue[Future[None]]) -> list[Future[None]]:
+    """Return the tasks that have ended, as soon as there is one, or none after a while."""
+    ended: list[Future[None]] = []
+    with suppress(Empty):
+        ended.append(finished.get(timeout=LOOK_EVERY))
+        while True:
+            ended.append(finished.get_nowait())
+    return ended

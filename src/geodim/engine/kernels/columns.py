@@ -317,6 +317,43 @@ def share_sums(phi, owner, scale, first, sums, attains):
             attains[column - first] = True
 
 
+@njit(nogil=True, cache=True)
+def run_sums(phi, owner, scale, first, stop, columns, totals):
+    """Add up phi / scale over each run of sizes with one owner that begins in [first, stop).
+
+    A run may end later.  Each is added up from left to right, as by `share_sums`.  Returns the number of
+    those that belong to a column and have a phi above 0.
+
+    Parameters
+    ----------
+    phi : (m,) float64 over d
+    owner : (m,) integers over d, column indices
+    scale : float64, what phi is divided by
+    first, stop : int
+    columns : (stop - first,) integers, written: the owner of each run
+    totals : (stop - first,) float64, written
+    """
+    require(phi.size == owner.size and 0 <= first <= stop <= phi.size, "run_sums: phi")
+    require(columns.size >= stop - first and totals.size >= stop - first, "run_sums: totals")
+    count = 0
+    i = first
+    while 0 < i < stop and owner[i] == owner[i - 1]:  # part of a run that begins earlier
+        i += 1
+    while i < stop:
+        column = owner[i]
+        total = 0.0
+        largest = 0.0
+        while i < phi.size and owner[i] == column:
+            total += phi[i] / scale
+            largest = max(largest, phi[i])
+            i += 1
+        if column >= 0 and largest > 0.0:
+            columns[count] = column
+            totals[count] = total
+            count += 1
+    return count
+
+
 @njit(cache=True)
 def merge_two(phi, ranges, n_ranges, column, best, holder, tied, second, runner):
     """Merge one column's phi into the best and second best; among equal values the lower column comes first.
