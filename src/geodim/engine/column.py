@@ -85,6 +85,7 @@ class ColumnSolver:
         self.coarse = True  # or by more, if windows are all alike; not where columns are dropped unsorted
         self.twins: Twins | None = None  # equal columns are solved once, unless ties matter
         self.single = False  # whether all values of the current column are float32
+        self.overwrite = False  # whether columns may be sorted where they are
         self.shared: Sweep | None = None  # what other threads know, if there are any
         self.turn = 0.0  # at which of its pieces a column begins, as a share
         self.records: NDArray[np.float64] | None = None
@@ -191,7 +192,7 @@ class ColumnSolver:
         if self.step > 0.0 and self.sorter.by_steps(column, self.step, self.values):
             self.values[self.n :] = np.inf
         else:
-            self.sorter.sort(column, self.values)
+            self.sorter.sort(column, self.values, overwrite=self.overwrite)
             self._pad(self.n)
 
     def _pad(self, n: int) -> None:

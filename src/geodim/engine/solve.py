@@ -366,6 +366,7 @@ class _Run:
             solver.ranges = self.ranges
             solver.relaxed = LOOSE in self.profile.notes
             solver.coarse = not self.way.drops
+            solver.overwrite = True  # they are in buffers of this run
             solver.twins = self.twins
             solver.shared = self.shared
             solver.scratch = self.scratch  # one pair of lists per thread, even if it helps several solvers

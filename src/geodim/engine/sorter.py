@@ -62,10 +62,12 @@ class Sorter:
         self.stops = np.empty(sorting.SHARES, np.int64)
         self.step_counts: NDArray[np.signedinteger[Any]] | None = None
 
-    def sort(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
-        """Write the column to ``values`` in ascending order."""
+    def sort(
+        self, column: NDArray[np.floating], values: NDArray[np.float64], *, overwrite: bool = False
+    ) -> None:
+        """Write the column to ``values`` in ascending order; it may be overwritten if nobody needs it."""
         if self.n < RADIX_FROM or (self.n >= TRY_FROM and numpy_is_faster(self.dtype, self._dealt_out)):
-            self.by_numpy(column, values)
+            self.by_numpy(column, values, overwrite=overwrite)
         else:
             self.by_radix(column, values)
 
@@ -73,13 +75,19 @@ class Sorter:
     def _dealt_out(self) -> bool:
         return self.key_type.itemsize == 4 and DEAL_OUT_FROM <= self.n < DEAL_OUT_UP_TO
 
-    def by_numpy(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
+    def by_numpy(
+        self, column: NDArray[np.floating], values: NDArray[np.float64], *, overwrite: bool = False
+    ) -> None:
         """Sort by comparison; with vector instructions, this is the fastest method on some processors."""
-        out = values[: self.n] if self.dtype.itemsize == 8 else self.keys.view(self.dtype)
-        out[:] = column
-        out.sort()
-        if self.dtype.itemsize != 8:
-            values[: self.n] = out
+        if self.dtype.itemsize == 8:
+            values[: self.n] = column
+            values[: self.n].sort()
+            return
+        if not overwrite:
+            column, given = self.keys.view(self.dtype), column
+            column[:] = given
+        column.sort()
+        values[: self.n] = column
 
     def by_radix(
         self, column: NDArray[np.floating], values: NDArray[np.float64], dealt_out: bool | None = None
