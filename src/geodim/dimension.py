@@ -387,7 +387,7 @@ class _Solver:
         # On a device columns of a batch drop each other, and a pilot takes longer than it saves.
         long = source.n_points >= PILOT_FROM and not self.problem.on_device
         if rtol > 0.0 or (long and source.n_features > FEW_COLUMNS):
-            self.pilot = look_ahead(source, ranges, self.threads)
+            self.pilot = look_ahead(source, ranges)
         else:
             self.pilot = Pilot(widest_columns(ranges), 0.0, 0.0)
         exactly = self.plan_at(0.0).why_not is None  # else there is no room for a whole column

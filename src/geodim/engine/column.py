@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.blocks import in_one_block
 from geodim.engine.changed import changed
 from geodim.engine.hard import is_straight, margin
 from geodim.engine.kernels import columns, pyramid, runs
@@ -72,11 +73,15 @@ class ColumnSolver:
     ) -> None:
         self.n = n_points
         self.step = step
-        self.sorter = Sorter(n_points, dtype)
-        # The keys are needed only until the column is sorted, phi only afterwards: they share memory.
-        self.phi = self.sorter.memory[: 8 * n_points].view(np.float64)
-        self.values = np.empty(n_points + PADDING)
         self.layout = PyramidLayout.of(n_points)
+        memory, values, records = in_one_block(
+            2 * dtype.itemsize * n_points, 8 * (n_points + PADDING), 8 * pyramid.RECORD * self.layout.total
+        )
+        self.sorter = Sorter(n_points, dtype, memory)
+        # The keys are needed only until the column is sorted, phi only afterwards: they share memory.
+        self.phi = memory[: 8 * n_points].view(np.float64)
+        self.values = values.view(np.float64)
+        self.records = records.view(np.float64).reshape(self.layout.total, pyramid.RECORD)
         self.slope = 0.0  # only counted columns have one
         self.skip_smallest = skip_smallest
         self.ranges: Ranges | None = None  # what a first pass found, by column index, if known
@@ -88,7 +93,6 @@ class ColumnSolver:
         self.overwrite = False  # whether columns may be sorted where they are
         self.shared: Sweep | None = None  # what other threads know, if there are any
         self.turn = 0.0  # at which of its pieces a column begins, as a share
-        self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
 
     def solve(
@@ -360,8 +364,6 @@ class ColumnSolver:
             return InPieces(self, lambda *_: segmented, l, n, known, skip, top, False, self.near).solve
         if slack > 0.0 and begin_at_zero(l, n):
             return self._piece_solver(l, n, layout, known, skip)
-        if self.records is None:
-            self.records = np.empty((self.layout.total, pyramid.RECORD))
         records = self.records
         pyramid.build_base(l, n, records, layout.counts[0], grain, span)
         pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.parts import in_parts
 from geodim.engine.pieces import spread_places
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 ENTRIES = 1 << 19  # size of the sample
 FRACTIONS = (np.arange(24) + 0.5) / 24
 CLEAR = 4  # at most this many columns that lead the sample at a sixth of the sizes or more
-TOGETHER = 8  # columns that a thread examines
+TOGETHER = 16  # columns that are examined at a time: their windows fit the cache
 WIDEST = 4  # columns of largest spread, taken over all rows: it separates features that a sample cannot
 
 
@@ -50,7 +49,7 @@ def sample_rows(source: ColumnSource) -> NDArray[np.intp]:
     return chosen
 
 
-def look_ahead(source: ColumnSource, ranges: Ranges, n_threads: int = 1) -> Pilot:
+def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
     """Examine the windows of a sample of rows at a few sizes, and return what they suggest."""
     rows = sample_rows(source)
     columns = np.argsort(-ranges.widths, kind="stable")[: max(ENTRIES // rows.size, 1)]
@@ -60,16 +59,14 @@ def look_ahead(source: ColumnSource, ranges: Ranges, n_threads: int = 1) -> Pilo
         return Pilot([], 0.0, 0.0)
     sizes = [max(2, round(fraction * m)) for fraction in FRACTIONS.tolist()]
     widths = np.empty((FRACTIONS.size, columns.size))
-
-    def narrowest(some: slice) -> None:
+    for first in range(0, columns.size, TOGETHER):
+        some = slice(first, first + TOGETHER)
         lines = np.sort(np.ascontiguousarray(sample[:, some].T), axis=1)
         wide = np.empty_like(lines)
         for at, k in enumerate(sizes):
             starts = m - k + 1
             np.subtract(lines[:, k - 1 :], lines[:, :starts], out=wide[:, :starts])
             wide[:, :starts].min(axis=1, out=widths[at, some])
-
-    in_parts(narrowest, columns.size, n_threads, TOGETHER)
     best = widths.argmax(axis=1)
     widest = widest_columns(ranges)
     often = np.bincount(columns[best], minlength=source.n_features)

@@ -114,7 +114,6 @@ class Recursion:
 
     @property
     def _column(self) -> tuple[object, ...]:
-        assert self.solver.records is not None
         return (
             self.l, self.n, self.solver.records, self.layout.offsets, self.layout.counts, self.grain,
             self.slack, self.bar, self.unit, self.least, self.span,

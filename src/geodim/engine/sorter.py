@@ -46,16 +46,20 @@ class Sorter:
         Length of the columns.
     dtype : numpy.dtype
         float32 or float64, the type of the columns.
+    memory : array of uint8, optional
+        As many bytes as two columns have, to sort in; free again once a column is sorted.
     """
 
-    def __init__(self, n_points: int, dtype: np.dtype[np.floating]) -> None:
+    def __init__(
+        self, n_points: int, dtype: np.dtype[np.floating], memory: NDArray[np.uint8] | None = None
+    ) -> None:
         if dtype not in (np.float32, np.float64):  # the size of every buffer depends on it
             msg = f"columns are sorted as float32 or float64, not {dtype}"
             raise InternalError(msg)
         self.n = n_points
         self.dtype = dtype
         self.key_type = np.dtype(f"u{dtype.itemsize}")
-        self.memory = np.empty(2 * n_points * dtype.itemsize, np.uint8)  # free again once a column is sorted
+        self.memory = np.empty(2 * n_points * dtype.itemsize, np.uint8) if memory is None else memory
         self.keys = self.memory.view(self.key_type)[:n_points]
         self.spare = self.memory.view(self.key_type)[n_points:]
         self.digit_counts = np.empty((3 if dtype.itemsize == 4 else 6, sorting.BUCKETS), np.int64)
