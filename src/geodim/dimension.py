@@ -23,6 +23,7 @@ from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.solve import compute_profile
 from geodim.engine.steps import resolution, steps_needed, tolerance
+from geodim.engine.threads import keeping_threads
 from geodim.engine.toptwo import TopTwo
 from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
 from geodim.families.bounds import Part, family_bounds
@@ -171,28 +172,32 @@ def intrinsic_dimension(
         )
     meter = place.meter()
     family = family_of(features, metric, landmarks)
-    with waiting(time_limit, started=started):
-        if family is None:
-            source = place.open(X, weights=weights, names=feature_names)
-            opened = Opened(source, source)
-        else:
-            _refuse(place, X, weights, rtol, count_indistinguishable)
-            opened = open_family(
-                family, X, weights=weights, names=feature_names, n_threads=threads, masses=place.name == "cpu"
+    with keeping_threads(threads):
+        with waiting(time_limit, started=started):
+            if family is None:
+                source = place.open(X, weights=weights, names=feature_names)
+                opened = Opened(source, source)
+            else:
+                _refuse(place, X, weights, rtol, count_indistinguishable)
+                opened = open_family(
+                    family, X, weights=weights, names=feature_names, n_threads=threads,
+                    masses=place.name == "cpu",
+                )  # fmt: skip
+            opened = scaled(opened, chosen, threads)
+            if checkpoint is not None and place.name != "cpu":
+                raise InputValueError(f"checkpoints of columns need backend='cpu', not {place.name!r}")
+            if removal:
+                _refuse_removal(place, rtol, checkpoint, opened)
+            run = _Run(
+                place, opened, rtol, threads, chosen, started, removal=removal, last_bit=bool(last_bit)
             )
-        opened = scaled(opened, chosen, threads)
-        if checkpoint is not None and place.name != "cpu":
-            raise InputValueError(f"checkpoints of columns need backend='cpu', not {place.name!r}")
-        if removal:
-            _refuse_removal(place, rtol, checkpoint, opened)
-        run = _Run(place, opened, rtol, threads, chosen, started, removal=removal, last_bit=bool(last_bit))
-    with checkpoint_for(checkpoint, run.job) as store, showing(progress, "features") as told:
-        deadline = deadline_of(started, time_limit, run.source.n_points)
-        driver = Driver(deadline, told, store, save_every)
-        result = run.result(driver)
-    seconds = time.monotonic() - started
-    record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)
-    result = replace(result, plan=record, alerts=run.alerts(result))
+        with checkpoint_for(checkpoint, run.job) as store, showing(progress, "features") as told:
+            deadline = deadline_of(started, time_limit, run.source.n_points)
+            driver = Driver(deadline, told, store, save_every)
+            result = run.result(driver)
+        seconds = time.monotonic() - started
+        record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)
+        result = replace(result, plan=record, alerts=run.alerts(result))
     if count_indistinguishable:
         result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
     if family is None and not chosen.own:
@@ -363,18 +368,10 @@ class _Solver:
     """
 
     def __init__(
-        self,
-        place: Executor,
-        source: ColumnSource,
-        ranges: Ranges,
-        rtol: float,
-        threads: int,
-        driver: Driver,
-        summary: Callable[[Profile], IDResult],
-        two: TopTwo | None = None,
-        *,
-        last_bit: bool = False,
-    ) -> None:
+        self, place: Executor, source: ColumnSource, ranges: Ranges, rtol: float, threads: int,
+        driver: Driver, summary: Callable[[Profile], IDResult], two: TopTwo | None = None,
+        *, last_bit: bool = False,
+    ) -> None:  # fmt: skip
         self.place, self.source, self.ranges, self.rtol = place, source, ranges, rtol
         self.threads, self.driver, self.summary = threads, driver, summary
         self.two = two

@@ -37,6 +37,7 @@ def test_filled_arrays(n_threads, short):
     assert parts.filled(30, -1, np.int32, n_threads).dtype == np.int32
     assert np.array_equal(parts.whole_numbers(2, 41, n_threads), np.arange(2, 41))
     assert parts.whole_numbers(2, 1, n_threads).size == 0
+    assert np.array_equal(parts.copied(np.arange(30.0), n_threads), np.arange(30.0))
 
 
 def test_an_error_in_a_part_is_raised(short):
@@ -97,7 +98,7 @@ def test_sums_by_owner_are_those_of_the_fractions(data, short):
     phi = data.draw(arrays(np.float64, size, elements=st.floats(0.0, 1e3)))
     owner = data.draw(arrays(np.int32, size, elements=st.integers(-1, 4)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "PART", 7)
+        patch.setattr(parts, "SHARED", 8)
         patch.setattr(parts, "SHORT", short)
         found, attains = parts.sums_by_owner(phi, owner, 6, 3)
         again = parts.sums_by_owner(phi, owner, 6)
@@ -123,6 +124,21 @@ def test_sums_by_owner_have_the_same_bits_without_compiled_code(data):
         compiled = parts.sums_by_owner(phi, owner, 6)
     assert plain[0].tobytes() == compiled[0].tobytes()
     assert plain[1].tobytes() == compiled[1].tobytes()
+
+
+@given(st.data(), st.integers(2, 9))
+def test_sums_by_owner_have_the_same_bits_whatever_the_threads(data, n_threads):
+    """Parts hold 16 sizes, of which each task takes 2; runs of owners end anywhere."""
+    runs = data.draw(st.lists(st.tuples(st.integers(-1, 4), st.integers(1, 20)), min_size=1, max_size=12))
+    owner = np.concatenate([np.full(length, column, np.int32) for column, length in runs])
+    phi = data.draw(arrays(np.float64, owner.size, elements=st.floats(0.0, 1e3)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "SHARED", 16)
+        patch.setattr(parts, "SHORT", 0)
+        alone = parts.sums_by_owner(phi, owner, 6)
+        together = parts.sums_by_owner(phi, owner, 6, n_threads)
+    assert alone[0].tobytes() == together[0].tobytes()
+    assert alone[1].tobytes() == together[1].tobytes()
 
 
 @pytest.mark.parametrize("number", [np.nan, -1.0, np.inf])

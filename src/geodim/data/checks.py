@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from geodim.data.convert import read_only
 from geodim.data.missing import FILLED, told_missing
 from geodim.data.sources import WeightedSource
+from geodim.engine.threads import threads_for
 from geodim.engine.ways import FEW_VALUES
 from geodim.errors import NonFiniteError, RangeOverflowError
 from geodim.waiting import current
@@ -124,7 +124,7 @@ def scan_moments(source: ColumnSource, n_threads: int = 1) -> Moments:
     """Return the moments of all columns, in one pass; raise where a value is not finite."""
     found = Moments.nothing(source.n_features)
     chunks = source.chunks()
-    with ThreadPoolExecutor(n_threads) as pool:
+    with threads_for(n_threads) as pool:
         # A few chunks per task, and few tasks waiting.
         group = max(1, min(64, len(chunks) // (4 * n_threads)))
         groups = [chunks[at : at + group] for at in range(0, len(chunks), group)]

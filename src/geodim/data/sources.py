@@ -188,8 +188,10 @@ class ArraySource:
     ) -> NDArray[Any]:
         """Return a few rows of a few columns as they are; pages of a mapped file are released on the way."""
         out = np.empty((rows.size, columns.size), dtype or self.array.dtype)
+        most = self.row_major and 2 * columns.size > self.n_features  # whole rows are copied much faster
         for at in range(0, rows.size, 256):
-            out[at : at + 256] = self.array[np.ix_(rows[at : at + 256], columns)]
+            some = rows[at : at + 256]
+            out[at : at + 256] = self.array[some][:, columns] if most else self.array[np.ix_(some, columns)]
             self.let_go()
         self.watch.check()
         return out

@@ -8,18 +8,21 @@ solve those gaps in pieces, so that a long solve can be stopped between any two 
 from __future__ import annotations
 
 import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.blocks import in_one_block
 from geodim.engine.changed import changed
 from geodim.engine.hard import is_straight, margin
 from geodim.engine.kernels import columns, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
+from geodim.engine.kernels.glances import equal_neighbours
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.lattices import lattice, narrow_limits
 from geodim.engine.patterns import InPieces, hard_segments, line_or_pattern, pattern_or_bent
-from geodim.engine.pieces import TOP_BLOCKS, gaps_per_piece, pieces_of
+from geodim.engine.pieces import TOP_BLOCKS, gaps_per_piece, pieces_of, spread_places
 from geodim.engine.recursion import Recursion
 from geodim.engine.simplified import Twins, begin_at_zero, leave_out_outliers
 from geodim.engine.sorter import HANDFUL, Sorter
@@ -70,12 +73,15 @@ class ColumnSolver:
     ) -> None:
         self.n = n_points
         self.step = step
-        self.sorter = Sorter(n_points, dtype)
+        self.layout = PyramidLayout.of(n_points)
+        memory, values, records = in_one_block(
+            2 * dtype.itemsize * n_points, 8 * (n_points + PADDING), 8 * pyramid.RECORD * self.layout.total
+        )
+        self.sorter = Sorter(n_points, dtype, memory)
         # The keys are needed only until the column is sorted, phi only afterwards: they share memory.
-        self.phi = self.sorter.memory[: 8 * n_points].view(np.float64)
-        self.values = np.empty(n_points + PADDING)
-        self.probes = np.linspace(0, max(n_points - 2, 0), PROBES).astype(np.intp)
-        self.layout = PyramidLayout(n_points)
+        self.phi = memory[: 8 * n_points].view(np.float64)
+        self.values = values.view(np.float64)
+        self.records = records.view(np.float64).reshape(pyramid.RECORD, self.layout.total)
         self.slope = 0.0  # only counted columns have one
         self.skip_smallest = skip_smallest
         self.ranges: Ranges | None = None  # what a first pass found, by column index, if known
@@ -84,9 +90,9 @@ class ColumnSolver:
         self.coarse = True  # or by more, if windows are all alike; not where columns are dropped unsorted
         self.twins: Twins | None = None  # equal columns are solved once, unless ties matter
         self.single = False  # whether all values of the current column are float32
+        self.overwrite = False  # whether columns may be sorted where they are
         self.shared: Sweep | None = None  # what other threads know, if there are any
         self.turn = 0.0  # at which of its pieces a column begins, as a share
-        self.records: NDArray[np.float64] | None = None
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
 
     def solve(
@@ -190,7 +196,7 @@ class ColumnSolver:
         if self.step > 0.0 and self.sorter.by_steps(column, self.step, self.values):
             self.values[self.n :] = np.inf
         else:
-            self.sorter.sort(column, self.values)
+            self.sorter.sort(column, self.values, overwrite=self.overwrite)
             self._pad(self.n)
 
     def _pad(self, n: int) -> None:
@@ -213,12 +219,10 @@ class ColumnSolver:
     ) -> bool:
         if n < 2 or l[0] == l[n - 1]:
             return True
-        if cut == 0 and self.step == 0.0 and n >= FEW_FROM:
-            at = self.probes
-            if np.count_nonzero(l[at] == l[at + 1]) > MANY_TIES:  # perhaps there are few distinct values
-                first_of = np.flatnonzero(np.append(True, l[1:n] != l[: n - 1]))
-                if first_of.size**2 <= 4 * n:
-                    return self._solve_pairs(l[first_of], np.diff(first_of, append=n), index, target)
+        if cut == 0 and self.step == 0.0 and n >= FEW_FROM and has_many_ties(l, n):
+            first_of = np.flatnonzero(np.append(True, l[1:n] != l[: n - 1]))
+            if first_of.size**2 <= 4 * n:
+                return self._solve_pairs(l[first_of], np.diff(first_of, append=n), index, target)
         first, last = columns.median_run(l, n)
         weight = last - first
         if 2 * weight > n:  # phi is 0 up to the run's weight; larger windows contain the whole run
@@ -251,7 +255,7 @@ class ColumnSolver:
         executor: Executor | Helpers | None,
         cut: int,
     ) -> bool:
-        layout = self.layout if n == self.n else PyramidLayout(n)
+        layout = self.layout if n == self.n else PyramidLayout.of(n)
         known = self._known(target, cut)
         is_open = np.zeros(layout.counts[-1], np.bool_)
         skip = self.skip_smallest and cut == 0  # after a cut, the smallest windows are elsewhere
@@ -268,11 +272,14 @@ class ColumnSolver:
         if twins is not None and twins.has_lower(digest, index):
             return True
         solve = self._piece_solver(l, n, layout, known, skip)
-        pieces = pieces_of(is_open, gaps_per_piece(n, executor, self.shared))
-        begin = int(self.turn * len(pieces))
-        pieces = pieces[begin:] + pieces[:begin]
+        pieces = pieces_of(is_open, gaps_per_piece(n, executor, self.shared), self.turn)
+        recursion = getattr(solve, "__self__", None)
+        if executor is None and self.shared is not None and isinstance(recursion, Recursion):
+            pieces = self._sweep(recursion, pieces, index, target, cut)
+        left = [(first, last) for first, last in pieces.tolist()]
         top = layout.top_shift
-        target.begin(index, {p: (max(p[0] << top, 1) + cut, min(p[1] << top, n) + cut) for p in pieces})
+        if left:
+            target.begin(index, {p: (max(p[0] << top, 1) + cut, min(p[1] << top, n) + cut) for p in left})
 
         def solve_piece(piece: tuple[int, int]) -> bool:
             if stop():
@@ -283,23 +290,20 @@ class ColumnSolver:
             self._merge(target, Solved(self.phi, ranges[:n_ranges], index, cut, work, [piece], self.loose))
             return True
 
-        recursion = getattr(solve, "__self__", None)
-        if executor is None and self.shared is not None and isinstance(recursion, Recursion):
-            pieces = self._sweep(recursion, pieces, index, target, cut)
-        every = map(solve_piece, pieces) if executor is None else list(executor.map(solve_piece, pieces))
+        every = map(solve_piece, left) if executor is None else list(executor.map(solve_piece, left))
         solved = all(every)
         if twins is not None and solved:
             twins.add(digest, index)
         return solved
 
     def _sweep(
-        self, recursion: Recursion, pieces: list[tuple[int, int]], index: int, target: Target, cut: int
-    ) -> list[tuple[int, int]]:
+        self, recursion: Recursion, pieces: NDArray[np.int64], index: int, target: Target, cut: int
+    ) -> NDArray[np.int64]:
         """Solve and merge as many pieces as possible in one call, and return the others."""
         assert self.shared is not None
         work = np.zeros(N_COUNTERS, np.int64)
         done, ranges = recursion.sweep(pieces, self.shared.halted, work)
-        target.merge(Solved(self.phi, ranges, index, cut, work, pieces[:done]))  # the others know already
+        target.merge(Solved(self.phi, ranges, index, cut, work))  # the others know already
         return pieces[done:]
 
     def _known(self, target: Target, cut: int) -> NDArray[np.float64]:
@@ -360,8 +364,6 @@ class ColumnSolver:
             return InPieces(self, lambda *_: segmented, l, n, known, skip, top, False, self.near).solve
         if slack > 0.0 and begin_at_zero(l, n):
             return self._piece_solver(l, n, layout, known, skip)
-        if self.records is None:
-            self.records = np.empty((pyramid.RECORD, self.layout.total))
         records = self.records
         pyramid.build_base(l, n, records, layout.counts[0], grain, span)
         pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)
@@ -416,6 +418,11 @@ class ColumnSolver:
         return lists
 
 
+def has_many_ties(l: NDArray[np.float64], n: int) -> bool:
+    """Return whether a sorted column may have few distinct values."""
+    return bool(equal_neighbours(l, spread_places(n - 1, PROBES)) > MANY_TIES)
+
+
 class PyramidLayout:
     """The layout of a pyramid over n points: number of blocks and first record of each level."""
 
@@ -428,3 +435,9 @@ class PyramidLayout:
         self.offsets = pyramid.GROUP * (np.cumsum(groups) - groups)
         self.total = pyramid.GROUP * int(groups.sum())
         self.top_shift = pyramid.BLOCK_SHIFT + len(counts) - 1
+
+    @classmethod
+    @lru_cache(16)
+    def of(cls, n: int) -> PyramidLayout:
+        """Return the layout over n points, the same for all columns of this length."""
+        return cls(n)

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.kernels import lines
+from geodim.engine.kernels import glances, lines
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.pieces import spread_places
 from geodim.engine.segments import Segmented, may_be_segments
 from geodim.engine.skeleton import is_noise, jumps_of, widest_between
 
@@ -74,14 +75,9 @@ def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
 
 def has_even_part(l: NDArray[np.float64], n: int) -> bool:
     """Return whether some part of the column stays close to a line: otherwise windows are hardly alike."""
-    places = np.linspace(0, n - 1, EVEN_PARTS * IN_PART + 1).astype(np.intp)
-    values = l[places]
-    begin, end = values[:-1:IN_PART, np.newaxis], values[IN_PART::IN_PART, np.newaxis]
-    inner = values[:-1].reshape(EVEN_PARTS, IN_PART)
-    departures = inner - (begin + (end - begin) * (np.arange(IN_PART) / IN_PART))
-    spacing = (end - begin)[:, 0] * (EVEN_PARTS / n)
     few = min(GRID_SPREAD, LESS_THAN_RANDOM * math.sqrt(n / EVEN_PARTS))
-    return bool(np.any(np.ptp(departures, axis=1) < few * spacing))
+    places = spread_places(n, EVEN_PARTS * IN_PART + 1)
+    return bool(glances.has_even_part(l, places, EVEN_PARTS, few, EVEN_PARTS / n))
 
 
 def may_repeat(l: NDArray[np.float64], n: int) -> bool:

@@ -6,10 +6,11 @@ leaders.  Nothing here enters a result.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from geodim.engine.threads import threads_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,7 @@ def leaders(source: ColumnSource, n_threads: int = 1) -> list[int]:
             [(sample[:, size - 1 :] - sample[:, : rows.size - size + 1]).min(axis=1) for size in sizes]
         )
 
-    with ThreadPoolExecutor(n_threads) as pool:
+    with threads_for(n_threads) as pool:
         found = np.concatenate(list(pool.map(widths, range(0, d, BLOCK))), axis=1)
     most = min(PER_SIZE, d)
     widest = np.argsort(-found, axis=1, kind="stable")[:, :most]

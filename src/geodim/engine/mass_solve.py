@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from geodim.engine.mass_units import in_units
 from geodim.engine.masses import BITS
 from geodim.engine.profile import Profile
 from geodim.engine.steps import steps_needed
+from geodim.engine.threads import threads_for
 from geodim.errors import DataChangedError
 from geodim.memory import check_points
 
@@ -119,7 +119,7 @@ def _run(
 
     report()
     threads = max(1, min(n_threads, len(columns)))
-    with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
+    with driver.heeding(), threads_for(threads) as pool:
         working = [pool.submit(work) for _ in range(threads)]
         for one in working:
             one.add_done_callback(lambda _: solved.set())

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from geodim.arguments import MOST_THREADS, whole_number
+from geodim.engine.threads import threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PART = 1 << 20
+PART = 1 << 18
+SHARED = 1 << 20  # sizes whose shares are added up before they are added to those of others
 SHORT = 1 << 15  # up to this many numbers, NumPy adds faster than compiled code is loaded
 FRACTION, HALF = 52, 26  # bits of a float64's fraction, and of the lower half of fraction and leading bit
 
@@ -44,12 +45,13 @@ def thread_count(threads: object, name: str = "n_threads") -> int:
     return available_threads() if threads is None else whole_number(threads, name, 1, MOST_THREADS)
 
 
-def in_parts(work: Callable[[slice], T], size: int, n_threads: int = 1) -> list[T]:
+def in_parts(work: Callable[[slice], T], size: int, n_threads: int = 1, part: int | None = None) -> list[T]:
     """Call ``work`` on every part of 0, ..., size - 1 and return the results in order."""
-    parts = [slice(at, min(at + PART, size)) for at in range(0, size, PART)]
+    part = part or PART
+    parts = [slice(at, min(at + part, size)) for at in range(0, size, part)]
     if n_threads == 1 or len(parts) < 2:
         return [work(part) for part in parts]
-    with ThreadPoolExecutor(min(n_threads, len(parts)), thread_name_prefix="geodim") as pool:
+    with threads_for(n_threads) as pool:
         return list(pool.map(work, parts))
 
 
@@ -65,6 +67,17 @@ def filled(size: int, value: float, dtype: DTypeLike, n_threads: int = 1) -> NDA
 
     in_parts(fill, size, n_threads)
     return array
+
+
+def copied(array: NDArray[Any], n_threads: int = 1) -> NDArray[Any]:
+    """Return a copy, made by several threads."""
+    copy = np.empty_like(array)
+
+    def fill(part: slice) -> None:
+        copy[part] = array[part]
+
+    in_parts(fill, array.size, n_threads)
+    return copy
 
 
 def whole_numbers(first: int, stop: int, n_threads: int = 1) -> NDArray[np.int64]:
@@ -157,15 +170,42 @@ def sums_by_owner(
     if largest == 0.0:
         return sums, attains
 
+    if n_threads > 1 and SHORT < phi.size <= n_threads * SHARED:
+        return _sums_by_run(phi, owner, largest, n_features, n_threads)
+
     def add(part: slice) -> tuple[int, NDArray[np.float64], NDArray[np.bool_]]:
         owned = owner[part]
         first = max(int(owned.min()), 0)
         size = max(int(owned.max()) + 1 - first, 0)
         return first, *_share_sums(phi[part], owned, largest, first, size)
 
-    for first, own, there in in_parts(add, phi.size, n_threads):
+    for first, own, there in in_parts(add, phi.size, n_threads, SHARED):
         sums[first : first + own.size] += own
         attains[first : first + own.size] |= there
+    return sums, attains
+
+
+def _sums_by_run(
+    phi: NDArray[np.float64], owner: NDArray[np.int32], largest: float, n_features: int, n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Do the same as `sums_by_owner` with more threads than there are parts: they take a few runs each."""
+    from geodim.engine.kernels.columns import run_sums  # noqa: PLC0415 - imports Numba
+
+    def add(part: slice) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        begin = part.start // SHARED * SHARED  # no run goes on into the next of these
+        some = slice(begin, begin + SHARED)
+        columns, totals = np.empty(part.stop - part.start, np.int64), np.empty(part.stop - part.start)
+        count = run_sums(
+            phi[some], owner[some], largest, part.start - begin, part.stop - begin, columns, totals
+        )
+        return columns[:count].copy(), totals[:count].copy()
+
+    found = in_parts(add, phi.size, n_threads, SHARED // 8)
+    sums, attains = np.zeros(n_features), np.zeros(n_features, np.bool_)
+    for at in range(0, len(found), 8):
+        columns, totals = (np.concatenate(arrays) for arrays in zip(*found[at : at + 8], strict=True))
+        sums += np.bincount(columns, totals, n_features)  # which adds one number after the other
+        attains[columns] = True
     return sums, attains
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,20 +35,41 @@ def gaps_per_piece(n: int, executor: Executor | Helpers | None, shared: Sweep | 
     return GAPS_PER_PIECE if n < LONG else 1
 
 
-def pieces_of(is_open: NDArray[np.bool_], most: int = 1) -> list[tuple[int, int]]:
-    """Cut the open gaps into pieces of at most ``most`` neighbours.
+def pieces_of(is_open: NDArray[np.bool_], most: int = 1, turn: float = 0.0) -> NDArray[np.int64]:
+    """Cut the open gaps into pieces of at most ``most`` neighbours: first gap, and one past the last.
 
-    They are ordered so that the first ones are spread over all sizes and say most about them.
+    They are ordered so that the first ones are spread over all sizes and say most about them; ``turn`` is the
+    share of them that comes last instead.
+
+    Examples
+    --------
+    >>> pieces_of(np.array([True, True, False, True, True, True]), 2).tolist()
+    [[5, 6], [3, 5], [0, 2]]
     """
-    pieces: list[tuple[int, int]] = []
-    for gap in np.flatnonzero(is_open).tolist():
-        if pieces and pieces[-1][1] == gap and gap - pieces[-1][0] < most:
-            pieces[-1] = pieces[-1][0], gap + 1
-        else:
-            pieces.append((gap, gap + 1))
-    stride = 1 << max(len(pieces) - 1, 0).bit_length()
-    order: list[tuple[int, int]] = []
-    while stride:  # every 64th, then every 32nd, ...
-        order += [pieces[at] for at in range(stride - 1, len(pieces), 2 * stride)]
+    gaps = is_open.nonzero()[0]
+    firsts, stops = gaps, gaps + 1
+    if most > 1:
+        at = np.arange(gaps.size)
+        run = np.where(np.diff(gaps, prepend=-2) > 1, at, 0)  # where its run of neighbours begins
+        first = (at - np.maximum.accumulate(run)) % most == 0
+        firsts, stops = gaps[first], stops[np.append(first[1:], True)]
+    pieces = np.empty((firsts.size, 2), np.int64)
+    pieces[:, 0], pieces[:, 1] = firsts, stops
+    return pieces[_order(firsts.size, int(turn * firsts.size))]
+
+
+@lru_cache(256)
+def _order(count: int, begin: int) -> NDArray[np.intp]:
+    """Return every 64th of so many places, every 32nd, and so on, but the first ``begin`` of these last."""
+    stride = 1 << max(count - 1, 0).bit_length()
+    order: list[int] = []
+    while stride:
+        order += range(stride - 1, count, 2 * stride)
         stride >>= 1
-    return order
+    return np.array(order[begin:] + order[:begin], np.intp)
+
+
+@lru_cache(16)
+def spread_places(n: int, count: int) -> NDArray[np.intp]:
+    """Return so many of n places, spread evenly from the first to the last: the same for all columns."""
+    return np.linspace(0, max(n - 1, 0), count).astype(np.intp)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.pieces import spread_places
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 ENTRIES = 1 << 19  # size of the sample
 FRACTIONS = (np.arange(24) + 0.5) / 24
 CLEAR = 4  # at most this many columns that lead the sample at a sixth of the sizes or more
+TOGETHER = 16  # columns that are examined at a time: their windows fit the cache
 WIDEST = 4  # columns of largest spread, taken over all rows: it separates features that a sample cannot
 
 
@@ -39,22 +42,31 @@ def widest_columns(ranges: Ranges) -> list[int]:
 
 def sample_rows(source: ColumnSource) -> NDArray[np.intp]:
     """Return the rows of the sample."""
-    most = int(np.clip(ENTRIES // source.n_features, 256, 2048))
-    return np.unique(np.linspace(0, source.n_points - 1, most).astype(np.intp))
+    most = min(max(ENTRIES // source.n_features, 256), 2048)
+    rows = spread_places(source.n_points, most)
+    different = np.append(True, rows[1:] > rows[:-1])
+    chosen: NDArray[np.intp] = rows[different]
+    return chosen
 
 
 def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
     """Examine the windows of a sample of rows at a few sizes, and return what they suggest."""
     rows = sample_rows(source)
     columns = np.argsort(-ranges.widths, kind="stable")[: max(ENTRIES // rows.size, 1)]
-    sample = np.sort(source.sample(columns, rows), axis=0)
+    sample = source.sample(columns, rows)
     m = sample.shape[0]
     if m < 2:
         return Pilot([], 0.0, 0.0)
+    sizes = [max(2, round(fraction * m)) for fraction in FRACTIONS.tolist()]
     widths = np.empty((FRACTIONS.size, columns.size))
-    for at, fraction in enumerate(FRACTIONS):
-        k = max(2, round(fraction * m))
-        widths[at] = (sample[k - 1 :] - sample[: m - k + 1]).min(axis=0)
+    for first in range(0, columns.size, TOGETHER):
+        some = slice(first, first + TOGETHER)
+        lines = np.sort(np.ascontiguousarray(sample[:, some].T), axis=1)
+        wide = np.empty_like(lines)
+        for at, k in enumerate(sizes):
+            starts = m - k + 1
+            np.subtract(lines[:, k - 1 :], lines[:, :starts], out=wide[:, :starts])
+            wide[:, :starts].min(axis=1, out=widths[at, some])
     best = widths.argmax(axis=1)
     widest = widest_columns(ranges)
     often = np.bincount(columns[best], minlength=source.n_features)

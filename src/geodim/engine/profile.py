@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Bounds = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
     Steps = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]
 
+MUCH = 1 << 16  # sizes of a whole column, which take tens of microseconds to merge
 LOOSE = "loose"  # name of the note on how far each column's widths may be off, see `geodim.engine.hard`
 
 
@@ -87,8 +88,10 @@ class Profile:
         from geodim.engine.kernels import columns  # noqa: PLC0415 - Numba is imported when first needed
 
         phi, owner = self.phi[solved.cut :], self.owner[solved.cut :]
+        whole = not solved.pieces and phi.size >= MUCH
+        merge = columns.merge_much if whole else columns.merge
         with self.lock:
-            columns.merge(solved.phi, solved.ranges, len(solved.ranges), solved.column, phi, owner)
+            merge(solved.phi, solved.ranges, len(solved.ranges), solved.column, phi, owner)
             self.work += solved.work
             if solved.loose > 0.0:
                 self.notes[LOOSE][solved.column] = solved.loose

@@ -11,6 +11,7 @@ from geodim.engine.hard import TEST_LOOKS
 from geodim.engine.kernels import gaps, sweep
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.parts import copied
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,9 +38,9 @@ class Sweep:
     halted: NDArray[np.uint8]
 
     @classmethod
-    def from_phi(cls, phi: NDArray[np.float64]) -> Sweep:
+    def from_phi(cls, phi: NDArray[np.float64], n_threads: int = 1) -> Sweep:
         """Begin with what a profile holds."""
-        return cls(phi.copy(), np.zeros(1, np.uint8))
+        return cls(copied(phi, n_threads), np.zeros(1, np.uint8))
 
     def raise_to(self, phi: NDArray[np.float64], ranges: NDArray[np.int64], cut: int) -> None:
         """Let the others know what was found."""
@@ -98,22 +99,21 @@ class Recursion:
         return False
 
     def sweep(
-        self, pieces: list[tuple[int, int]], halted: NDArray[np.uint8], work: NDArray[np.int64]
+        self, pieces: NDArray[np.int64], halted: NDArray[np.uint8], work: NDArray[np.int64]
     ) -> tuple[int, NDArray[np.int64]]:
-        """Solve pieces in one call; return how many it finished, and the ranges of d that were filled.
+        """Solve pieces, of shape (m, 2), in one call; return how many it finished, and the ranges it filled.
 
         It ends early if it is halted, or if the next piece is one for `solve`.
         """
         ranges = np.empty((self.n // BASE + (len(pieces) + 2) * BASE, 2), np.int64)
         done, count = sweep.solve_swept(
-            *self._column, np.array(pieces, np.int64), self.known, self.skip, self.most_looks, halted,
+            *self._column, pieces, self.known, self.skip, self.most_looks, halted,
             self.solver.phi, ranges, *self.solver.candidate_lists(), work,
         )  # fmt: skip
         return done, ranges[:count]
 
     @property
     def _column(self) -> tuple[object, ...]:
-        assert self.solver.records is not None
         return (
             self.l, self.n, self.solver.records, self.layout.offsets, self.layout.counts, self.grain,
             self.slack, self.bar, self.unit, self.least, self.span,

@@ -16,6 +16,7 @@ import numpy as np
 
 from geodim.engine.kernels import lines, patterns
 from geodim.engine.kernels.counters import WINDOWS
+from geodim.engine.kernels.glances import different_gaps
 from geodim.engine.skeleton import phase_slope
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ def may_be_segments(l: NDArray[np.float64], n: int, within: float) -> bool:
     few = 0
     for at in range(SAMPLES):
         first = at * (n - AHEAD[0]) // (SAMPLES - 1)
-        gaps = np.sort(np.diff(l[first : first + AHEAD[0]]))
-        few += int(np.count_nonzero(np.diff(gaps) > 2.0 * within)) < LONGEST
+        few += different_gaps(l, first, AHEAD[0], 2.0 * within) < LONGEST
         if 2 * (at + 1 - few) > SAMPLES:
             return False
     return True

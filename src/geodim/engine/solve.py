@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 import threading
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from importlib import import_module
 from itertools import count, groupby, pairwise
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,12 +26,14 @@ from geodim.engine.parts import thread_count
 from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.simplified import Twins
 from geodim.engine.steps import steps_needed
+from geodim.engine.threads import threads_for
 from geodim.engine.ways import MOST_COLUMNS, local_way
 from geodim.engine.windows import solve_every_window
 from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor, Future
 
     from numpy.typing import NDArray
 
@@ -40,11 +43,13 @@ if TYPE_CHECKING:
     from geodim.engine.recursion import Sweep
     from geodim.engine.ways import Way
 
-    Sharing = ThreadPoolExecutor | Helpers
+    Sharing = Executor | Helpers
     Values = NDArray[np.floating]
 
 FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read separately
-SHARES_PER_THREAD = 4  # of the rows that threads read together
+SHARES_PER_THREAD = 2  # of the rows that threads read together: one that begins late reads less
+LOOK_EVERY = 0.2  # seconds between two looks at the clock, if no task ends
+PAGE, LARGE_PAGE = 1 << 12, 1 << 21  # bytes of memory that a system provides at a time
 
 
 def compute_profile(
@@ -107,7 +112,7 @@ def compute_profile(
     if way.compiled:
         import_module("geodim.engine.column")  # so that no interrupt leaves Numba half imported
         run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends)
-        with driver.heeding(), ThreadPoolExecutor(threads, thread_name_prefix="geodim") as pool:
+        with driver.heeding(), threads_for(threads) as pool:
             run.solve_all(pool, leaders)
     else:
         with driver.heeding():
@@ -165,9 +170,9 @@ class _Run:
         if way.shares and profile.raised_by_each:
             from geodim.engine.recursion import Sweep  # noqa: PLC0415 - imports Numba
 
-            self.shared = Sweep.from_phi(profile.phi)
+            self.shared = Sweep.from_phi(profile.phi, threads)
 
-    def solve_all(self, pool: ThreadPoolExecutor, leaders: Sequence[int]) -> None:
+    def solve_all(self, pool: Executor, leaders: Sequence[int]) -> None:
         """Solve every column: one at a time with all threads if columns are few, otherwise one per thread."""
         source, way, threads = self.source, self.way, self.threads
         self.report()
@@ -213,15 +218,23 @@ class _Run:
         return blocks
 
     def _wait_for(self, work: list[Future[None]]) -> None:
-        """Wait until all work is done, reporting progress; if one task fails, end everything."""
-        waiting = set(work)
+        """Wait until all work is done, reporting progress; if one task fails, end everything.
+
+        `concurrent.futures.wait` would look at all of it again whenever a task ends, under the interpreter's
+        lock, for which the threads that go on to their next task wait.
+        """
+        finished: SimpleQueue[Future[None]] = SimpleQueue()
+        for future in work:
+            future.add_done_callback(finished.put)
+        left = len(work)
         try:
-            while waiting:
-                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            while left:
+                ended = _soon(finished)
                 if self.shared is not None and self.driver.late():
                     self.shared.halted[0] = 1
-                for future in finished:
+                for future in ended:
                     future.result()
+                left -= len(ended)
                 self.report()
         except BaseException:
             self.driver.halt("interrupted")  # tasks that have not begun return at once
@@ -229,7 +242,7 @@ class _Run:
                 self.shared.halted[0] = 1
             raise
 
-    def _solve_together(self, groups: list[list[int]], pool: ThreadPoolExecutor) -> None:
+    def _solve_together(self, groups: list[list[int]], pool: Executor) -> None:
         """Solve a row-major array: read a group of columns together, then solve one column per thread.
 
         All threads read, each some of the rows, so a cache line is fetched once for the whole group and no
@@ -239,7 +252,7 @@ class _Run:
         """
         n = self.source.n_points
         read_rows: Callable[..., None] = self.source.read_rows  # type: ignore[attr-defined]
-        buffers = [np.empty((self.widest, n), self.source.dtype) for _ in groups[:2]]
+        buffers = [self._touched((self.widest, n), pool) for _ in groups[:2]]
         edges = np.linspace(0, n, SHARES_PER_THREAD * self.threads + 1).astype(int).tolist()
         solving: list[list[Future[None]]] = [[], []]
         for turn, group in enumerate(groups):
@@ -260,6 +273,23 @@ class _Run:
                 for at, column in enumerate(group)
             ]
         self._wait_for(solving[0] + solving[1])
+
+    def _touched(self, shape: tuple[int, int], pool: Executor) -> Values:
+        """Return an array whose memory is there already, each page of it made by one thread.
+
+        Every thread writes to all columns of a group.  If several meet at a large page that is not there yet,
+        each of them clears one, and all but one of these are thrown away.
+        """
+        array = np.empty(shape, self.source.dtype)
+        flat = array.reshape(-1).view(np.uint8)
+        share = -(-flat.size // (self.threads * LARGE_PAGE)) * LARGE_PAGE
+        edges = range(-(array.ctypes.data % LARGE_PAGE), flat.size, share)
+
+        def touch(start: int) -> None:
+            flat[max(start, 0) : start + share : PAGE] = 0
+
+        list(pool.map(touch, edges))
+        return array
 
     def _solve_unless_dominated(self, values: Values, column: int, executor: Sharing | None) -> None:
         """Solve one column of a group, unless it is dominated; ``values`` has one row."""
@@ -336,8 +366,19 @@ class _Run:
             solver.ranges = self.ranges
             solver.relaxed = LOOSE in self.profile.notes
             solver.coarse = not self.way.drops
+            solver.overwrite = True  # they are in buffers of this run
             solver.twins = self.twins
             solver.shared = self.shared
             solver.scratch = self.scratch  # one pair of lists per thread, even if it helps several solvers
             self.local.solver = solver
         return solver
+
+
+def _soon(finished: SimpleQueue[Future[None]]) -> list[Future[None]]:
+    """Return the tasks that have ended, as soon as there is one, or none after a while."""
+    ended: list[Future[None]] = []
+    with suppress(Empty):
+        ended.append(finished.get(timeout=LOOK_EVERY))
+        while True:
+            ended.append(finished.get_nowait())
+    return ended

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geodim.engine.kernels import runs, sorting
+from geodim.engine.kernels.glances import sampled_values
 from geodim.engine.steps import counter_type
 from geodim.errors import InternalError
 
@@ -30,6 +31,7 @@ TRY_FROM = 1 << 18  # from this length on it is worth measuring how fast numpy i
 TRIAL = 1 << 16
 CLEARLY = 0.8  # numpy's sort slows down with the logarithm of the length, so it must win the trial clearly
 HANDFUL = 16  # up to this many distinct values are counted one by one
+SAMPLE, MOST_SAMPLED = 512, 400  # of so many values so many may be distinct where they are few
 MOST_COMBINATIONS = 4096  # of digits that are counted without sorting
 TWO_DIGITS = 1 << 2 * sorting.DIGIT
 MOST_STEPS = 1 << 20  # this many counters still fit the cache well enough
@@ -44,26 +46,32 @@ class Sorter:
         Length of the columns.
     dtype : numpy.dtype
         float32 or float64, the type of the columns.
+    memory : array of uint8, optional
+        As many bytes as two columns have, to sort in; free again once a column is sorted.
     """
 
-    def __init__(self, n_points: int, dtype: np.dtype[np.floating]) -> None:
+    def __init__(
+        self, n_points: int, dtype: np.dtype[np.floating], memory: NDArray[np.uint8] | None = None
+    ) -> None:
         if dtype not in (np.float32, np.float64):  # the size of every buffer depends on it
             msg = f"columns are sorted as float32 or float64, not {dtype}"
             raise InternalError(msg)
         self.n = n_points
         self.dtype = dtype
         self.key_type = np.dtype(f"u{dtype.itemsize}")
-        self.memory = np.empty(2 * n_points * dtype.itemsize, np.uint8)  # free again once a column is sorted
+        self.memory = np.empty(2 * n_points * dtype.itemsize, np.uint8) if memory is None else memory
         self.keys = self.memory.view(self.key_type)[:n_points]
         self.spare = self.memory.view(self.key_type)[n_points:]
         self.digit_counts = np.empty((3 if dtype.itemsize == 4 else 6, sorting.BUCKETS), np.int64)
         self.stops = np.empty(sorting.SHARES, np.int64)
         self.step_counts: NDArray[np.signedinteger[Any]] | None = None
 
-    def sort(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
-        """Write the column to ``values`` in ascending order."""
+    def sort(
+        self, column: NDArray[np.floating], values: NDArray[np.float64], *, overwrite: bool = False
+    ) -> None:
+        """Write the column to ``values`` in ascending order; it may be overwritten if nobody needs it."""
         if self.n < RADIX_FROM or (self.n >= TRY_FROM and numpy_is_faster(self.dtype, self._dealt_out)):
-            self.by_numpy(column, values)
+            self.by_numpy(column, values, overwrite=overwrite)
         else:
             self.by_radix(column, values)
 
@@ -71,13 +79,19 @@ class Sorter:
     def _dealt_out(self) -> bool:
         return self.key_type.itemsize == 4 and DEAL_OUT_FROM <= self.n < DEAL_OUT_UP_TO
 
-    def by_numpy(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
+    def by_numpy(
+        self, column: NDArray[np.floating], values: NDArray[np.float64], *, overwrite: bool = False
+    ) -> None:
         """Sort by comparison; with vector instructions, this is the fastest method on some processors."""
-        out = values[: self.n] if self.dtype.itemsize == 8 else self.keys.view(self.dtype)
-        out[:] = column
-        out.sort()
-        if self.dtype.itemsize != 8:
-            values[: self.n] = out
+        if self.dtype.itemsize == 8:
+            values[: self.n] = column
+            values[: self.n].sort()
+            return
+        if not overwrite:
+            column, given = self.keys.view(self.dtype), column
+            column[:] = given
+        column.sort()
+        values[: self.n] = column
 
     def by_radix(
         self, column: NDArray[np.floating], values: NDArray[np.float64], dealt_out: bool | None = None
@@ -126,15 +140,14 @@ class Sorter:
         self, column: NDArray[np.floating]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
         """Return the distinct values of a column and their counts if they are few, otherwise None."""
-        handful = np.empty(HANDFUL, column.dtype)
-        sample = np.ascontiguousarray(column[:: max(self.n // 512, 1)])
-        count = runs.distinct_values(sample, handful)
-        if count > 0:
-            values = np.sort(handful[:count])
+        sampled = np.empty(MOST_SAMPLED, column.dtype)
+        count = sampled_values(column, max(self.n // SAMPLE, 1), sampled)
+        if 0 < count <= HANDFUL:
+            values = np.sort(sampled[:count])
             counts = np.array([runs.count_value(column, value) for value in values])
             if counts.sum() == self.n:
                 return values.astype(np.float64), counts
-        if runs.distinct_values(sample, np.empty(400, column.dtype)) < 0:
+        if count < 0:
             return None
         self._keys_and_counts(column.view(self.key_type))
         present = [np.flatnonzero(row) for row in self.digit_counts]

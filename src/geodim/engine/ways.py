@@ -136,8 +136,9 @@ def local_way(
         width, buffers, solvers = min(width, n_features), 1, 1
     elif row_major and by_rows and n_points >= LONG_FROM:
         together = True
-        width = min(_group_width(width, threads, itemsize), n_features)
-        buffers, solvers = min(2, -(-n_features // width)), min(threads, n_features)
+        width = _group_width(width, threads, itemsize)
+        width = n_features if n_features <= 2 * width else width  # one group as large as two buffers
+        buffers, solvers = 1 if width == n_features else 2, min(threads, n_features)
     else:
         width = max(1, min(width, -(-n_features // threads)))
         buffers = solvers = min(threads, -(-n_features // width))

@@ -6,7 +6,7 @@ import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from geodim.engine.parts import PART, in_parts
+from geodim.engine.parts import in_parts
 from geodim.optional import require
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ else:
 
 
 MUCH = 1 << 25  # values
+PINNED = 1 << 20  # values of a buffer
 FETCHING = 4  # threads, each with a pinned buffer: one empties its buffer while the device fills others
 
 
@@ -62,9 +63,9 @@ def fetch(values: torch.Tensor, out: NDArray[Any], n_threads: int) -> None:
 
     def copy(part: slice) -> None:
         if not hasattr(own, "buffer"):
-            own.buffer = torch.empty(PART, dtype=values.dtype, pin_memory=True)
+            own.buffer = torch.empty(PINNED, dtype=values.dtype, pin_memory=True)
         buffer = own.buffer[: part.stop - part.start]
         buffer.copy_(values[part])
         target[part] = buffer
 
-    in_parts(copy, values.numel(), min(n_threads, FETCHING))
+    in_parts(copy, values.numel(), min(n_threads, FETCHING), PINNED)

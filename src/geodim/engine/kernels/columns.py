@@ -246,7 +246,7 @@ def merge(phi, ranges, n_ranges, column, best, owner):
     """Raise the result to one column's phi elementwise; the lowest column index owns a tie.
 
     It is called under a lock, so it also keeps the interpreter's lock: threads that wait for both take turns
-    slowly.
+    slowly.  Where there is much to merge, nobody else could do anything meanwhile; see `merge_much`.
 
     Parameters
     ----------
@@ -257,6 +257,24 @@ def merge(phi, ranges, n_ranges, column, best, owner):
     best : (n,) float64 over d, raised in place
     owner : (n,) int32 over d, column indices, written where best is raised
     """
+    _merge(phi, ranges, n_ranges, column, best, owner)
+
+
+@njit(nogil=True, cache=True)
+def merge_much(phi, ranges, n_ranges, column, best, owner):
+    """Do the same as `merge` without keeping the interpreter's lock.
+
+    Parameters
+    ----------
+    phi, ranges, n_ranges, column, best, owner
+        As for `merge`.
+    """
+    _merge(phi, ranges, n_ranges, column, best, owner)
+
+
+@njit(nogil=True, cache=True)
+def _merge(phi, ranges, n_ranges, column, best, owner):
+    """Merge, with or without the interpreter's lock."""
     require(ranges_fit(ranges, n_ranges, min(phi.size, best.size, owner.size)), "merge: ranges")
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
@@ -297,6 +315,43 @@ def share_sums(phi, owner, scale, first, sums, attains):
             require(first <= column < first + sums.size, "share_sums: sums")
             sums[column - first] += total
             attains[column - first] = True
+
+
+@njit(nogil=True, cache=True)
+def run_sums(phi, owner, scale, first, stop, columns, totals):
+    """Add up phi / scale over each run of sizes with one owner that begins in [first, stop).
+
+    A run may end later.  Each is added up from left to right, as by `share_sums`.  Returns the number of
+    those that belong to a column and have a phi above 0.
+
+    Parameters
+    ----------
+    phi : (m,) float64 over d
+    owner : (m,) integers over d, column indices
+    scale : float64, what phi is divided by
+    first, stop : int
+    columns : (stop - first,) integers, written: the owner of each run
+    totals : (stop - first,) float64, written
+    """
+    require(phi.size == owner.size and 0 <= first <= stop <= phi.size, "run_sums: phi")
+    require(columns.size >= stop - first and totals.size >= stop - first, "run_sums: totals")
+    count = 0
+    i = first
+    while 0 < i < stop and owner[i] == owner[i - 1]:  # part of a run that begins earlier
+        i += 1
+    while i < stop:
+        column = owner[i]
+        total = 0.0
+        largest = 0.0
+        while i < phi.size and owner[i] == column:
+            total += phi[i] / scale
+            largest = max(largest, phi[i])
+            i += 1
+        if column >= 0 and largest > 0.0:
+            columns[count] = column
+            totals[count] = total
+            count += 1
+    return count
 
 
 @njit(cache=True)

@@ -15,31 +15,6 @@ from geodim.engine.kernels.counters import note_range
 
 
 @njit(nogil=True, cache=True)
-def distinct_values(column, found):
-    """Collect the distinct values of ``column`` into ``found``.
-
-    Returns their number, or -1 if there is no room for all of them.
-
-    Parameters
-    ----------
-    column : (n,) floats, in any order
-    found : (m,) of the same type, written
-    """
-    count = 0
-    for i in range(column.size):
-        value = column[i]
-        at = 0
-        while at < count and found[at] != value:
-            at += 1
-        if at == count:
-            if count == found.size:
-                return -1
-            found[count] = value
-            count += 1
-    return count
-
-
-@njit(nogil=True, cache=True)
 def count_value(column, value):
     """Return how often ``value`` occurs.
 

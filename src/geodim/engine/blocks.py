@@ -1,0 +1,34 @@
+"""Buffers of one thread in a single block of memory, which begins with a large page.
+
+A system hands out memory when it is first written to, by large pages of 2 MB where whole ones lie within an
+array that asked for them (NumPy asks from 4 MB on), otherwise by small pages of 4 kB.  Arrays of a few
+megabytes each lie mostly on small pages: thousands of them for every thread, and threads that need pages at
+the same time wait for each other.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGE_PAGE = 1 << 21  # bytes
+LINE = 64  # bytes of a cache line; each buffer begins with one
+WORTH = 2 * LARGE_PAGE  # bytes from which on there may be large pages
+
+
+def in_one_block(*sizes: int) -> list[NDArray[np.uint8]]:
+    """Return one buffer for each number of bytes; nothing is written to them."""
+    edges = [0, *accumulate(-(-size // LINE) * LINE for size in sizes)]
+    if edges[-1] < WORTH:
+        return [np.empty(size, np.uint8) for size in sizes]
+    # So that its last page is a large one as well, wherever it begins.
+    block = np.empty((-(-edges[-1] // LARGE_PAGE) + 1) * LARGE_PAGE, np.uint8)
+    first = -block.ctypes.data % LARGE_PAGE
+    return [
+        block[first + at : first + at + size] for (at, _), size in zip(pairwise(edges), sizes, strict=True)
+    ]
