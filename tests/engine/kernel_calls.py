@@ -76,7 +76,7 @@ def layout():
 def pyramid():
     from geodim.engine.kernels.pyramid import build_base
 
-    records = np.empty((8, BLOCKS + 9))
+    records = np.empty((9, BLOCKS + 9))
     build_base(sorted_column(), N, records, BLOCKS, 0.0, 5.0)
     return records
 
@@ -212,7 +212,7 @@ def calls():
                         np.empty((1, 2), np.int64)), "sizes"),
         ("choose_sizes", (np.arange(9.0), 1.0, np.empty(9, np.int64)), "curve sizes"),
         ("solve_gaps", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 0.0, np.inf, 5.0,
-                        0, BLOCKS, np.zeros(N), 0.0, False, 1 << 40, np.empty(N), ranges,
+                        0, BLOCKS, np.zeros(N), 0.0, False, 0, 1 << 40, np.empty(N), ranges,
                         np.empty(2, np.int64),
                         np.empty(BLOCKS + 9), work), "ranges"),
         ("raise_bar", (np.ones(N), np.array([[1, N]]), 1, np.zeros(N)), "ranges"),

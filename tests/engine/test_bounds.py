@@ -25,7 +25,7 @@ INNER = {
     "require_neighbours", "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits",
     "bits_of_key", "sort_share", "local_slope", "close_level", "quantise", "starting_trend",
     "bound_starts", "reach_of_ends", "enough_below", "list_groups", "filter_groups", "filter_plainly",
-    "halves", "draw_line", "list_blocks", "_above", "_highest",
+    "halves", "bound_pieces", "draw_line", "list_blocks", "_above", "_highest",
     "difference", "fitted_slope", "residual_range", "seed", "below", "mark_settled", "trend_at",
     "narrower", "least_width", "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row",
     "evaluate_tile", "evaluate_leaf", "evaluate_starts", "is_narrow", "widest_departures",

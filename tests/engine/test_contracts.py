@@ -16,10 +16,12 @@ from engine.oracle import KINDS, padded, phi
 from geodim.engine import column as column_module
 from geodim.engine.column import PyramidLayout
 from geodim.engine.kernels import columns, counted, gaps, pyramid, reading
+from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, WINDOWS
 from geodim.engine.kernels.pyramid import (
     BASE,
     BLOCK,
     BLOCK_SHIFT,
+    FIRST,
     GROUP,
     HEIGHT,
     PEAK,
@@ -70,6 +72,7 @@ def test_lines_enclose_blocks_and_touch_them(name, n):
         for block in blocks:
             row, start = records[:, offset + block], block * size
             slope = row[SLOPE]
+            assert row[FIRST] == l[start]
             values = l[start : min(start + size, n)]
             at = np.arange(values.size)
             residual = values - slope * at
@@ -114,6 +117,7 @@ def test_blocks_past_the_end_are_neutral(name):
             assert row[[U0, U1, S0]].tolist() == [-np.inf] * 3
             assert row[[W0, W1]].tolist() == [np.inf] * 2
             assert row[[SLOPE, PEAK, HEIGHT]].tolist() == [0.0] * 3
+            assert row[FIRST] == np.inf
 
 
 def test_slopes():
@@ -290,6 +294,30 @@ def test_groups_bound_every_window_of_their_blocks(name):
                 assert owner in stay
                 peak = int(records[PEAK, start + owner])
                 assert np.all(l[peak + g * size + e] - l[peak] - c * e <= v + slack)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_bounds_of_gaps_lie_below_phi(name):
+    """And mostly not by much, where windows differ: they shall drop other columns."""
+    n = 3000
+    l, layout, records, grain, slack, span = pyramid_of(name, n)
+    own = phi(l, n)
+    quantum = lattice(l, n, max(abs(l[0]), abs(l[n - 1])))[2]
+    for lowest in range(1, layout.counts.size):
+        found, ranges = np.full(n, np.nan), np.empty((n, 2), np.int64)
+        groups, lows = np.empty(layout.total // GROUP, np.int64), np.empty(layout.total)
+        work = np.zeros(N_COUNTERS, np.int64)
+        count = gaps.solve_gaps(
+            l, n, records, layout.offsets, layout.counts, grain, slack, quantum or -slack, 0.0, np.inf, span,
+            0, int(layout.counts[-1]), np.zeros(n), 0.0, False, lowest, 1 << 40, found, ranges, groups, lows,
+            work,
+        )  # fmt: skip
+        bounded = np.concatenate([np.arange(*one) for one in ranges[:count]])
+        assert bounded.tolist() == list(range(BLOCK << lowest, n))
+        assert np.all(found[bounded] <= own[bounded])
+        if name in ("normal", "uniform") and lowest == 1:
+            assert np.median(found[bounded] / own[bounded]) > 0.7
+    assert not work[[LEAVES, WINDOWS]].any()
 
 
 # ---------------------------------------------------------------- passes over a column

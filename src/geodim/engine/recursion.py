@@ -77,7 +77,7 @@ class Recursion:
         sizes = (piece[1] - piece[0]) << self.layout.top_shift
         ranges = np.empty((sizes // BASE + BASE, 2), np.int64)
         count = gaps.solve_gaps(
-            *self._column, *piece, self.known, self.solver.slope, self.skip, self.most_looks * sizes,
+            *self._column, *piece, self.known, self.solver.slope, self.skip, 0, self.most_looks * sizes,
             self.solver.phi, ranges, *self.solver.candidate_lists(), work,
         )  # fmt: skip
         return (ranges, count) if count >= 0 else self.alike.solve(piece, work)
@@ -90,7 +90,7 @@ class Recursion:
         for gap in np.unique(np.linspace(0, every, GAPS_TRIED + 1).astype(int)[:-1]).tolist():
             work = np.zeros(N_COUNTERS, np.int64)
             count = gaps.solve_gaps(
-                *self._column, gap, gap + 1, nothing, self.solver.slope, self.skip, most, self.solver.phi,
+                *self._column, gap, gap + 1, nothing, self.solver.slope, self.skip, 0, most, self.solver.phi,
                 ranges, *self.solver.candidate_lists(), work,
             )  # fmt: skip
             # A gap with a single leaf may not have noticed, and the smallest sizes always take many looks.

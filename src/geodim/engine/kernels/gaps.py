@@ -52,6 +52,7 @@ from geodim.engine.kernels.pyramid import (
     BASE,
     BLOCK,
     BLOCK_SHIFT,
+    FIRST,
     GROUP,
     GROUP_SHIFT,
     HEIGHT,
@@ -67,6 +68,7 @@ from geodim.engine.kernels.pyramid import (
 )
 from geodim.engine.kernels.smallest import solve_smallest
 from geodim.engine.kernels.tiles import BOUNDS, EVERY, LARGEST, PADDING, evaluate_leaf
+from geodim.engine.rounding import SLACK_BITS
 
 FIRST_HALF, SECOND_HALF = 15, 240  # bits of a group's blocks whose halves make the next two groups
 KNOWN_PARTS = 8  # of a gap, in each of which the feature is compared with what others reached
@@ -129,6 +131,7 @@ def reach_of_ends(records, at, last):
     """Return the least and the greatest u in each block of a group; arguments as in `bound_starts`."""
     row = np.int64(records.shape[1])
     lowest = smaller(load(records, W1 * row + at) - last, load(records, W0 * row + at))
+    lowest = larger(load(records, FIRST * row + at) - last, lowest)
     return lowest, larger(load(records, U1 * row + at) - last, load(records, U0 * row + at))
 
 
@@ -146,6 +149,7 @@ def bound_starts(records, at, slope, size, last, first, latest, lowest, highest)
     row = np.int64(records.shape[1])
     top = load(records, S0 * row + at)
     top = larger(top + load(records, SLOPE * row + at) * splat(np.float64(size - 1)) - last, top)
+    top = smaller(load(records, FIRST * row + at + 1), top)
     peak = load(records, PEAK * row + at)
     starts = splat(np.float64(first)) + steps() * splat(np.float64(size))
     upper = highest - (load(records, HEIGHT * row + at) - slope * (peak - starts))
@@ -290,7 +294,7 @@ def filter_plainly(l, n, shift, g, owner, groups, lows, start, count):
 @njit(nogil=True, cache=True)
 def solve_gaps(
     l, n, records, offsets, counts, grain, slack, bar, unit, nearest, span, first_gap, last_gap, known, tilt,
-    skip_smallest, most, phi, ranges, groups, lows, work,
+    skip_smallest, lowest, most, phi, ranges, groups, lows, work,
 ):  # fmt: skip
     """Solve the top-level gaps [first_gap, last_gap) of one sorted column, depth first.
 
@@ -299,6 +303,9 @@ def solve_gaps(
     ``bar``.  For a column on a lattice, ``bar`` is the quantum, since widths differ by at least that;
     otherwise it is minus the slack.  ``phi`` receives this feature's values at the sizes that matter, listed
     in ``ranges`` as half-open intervals.  Returns their number, or -1 if the work exceeded ``most``.
+
+    If ``lowest`` is positive, it ends at the gaps of that level, whose windows are bounded, not evaluated:
+    then ``phi`` receives lower bounds on this feature's values, and nothing for sizes within one block.
 
     Parameters
     ----------
@@ -313,6 +320,7 @@ def solve_gaps(
     known : (n,) float64 over d, never falling
     tilt : float64, points per step, or 0
     skip_smallest : bool, whether sizes below BASE are left out
+    lowest : int, the level at which to end
     most : int, the most windows evaluated plus TEST_LOOKS times the blocks tested before this gives up
     phi : (n,) float64 over d, written on ``ranges``
     ranges : (m, 2) int64, half-open ranges of d, written
@@ -361,7 +369,9 @@ def solve_gaps(
             d_first, d_stop = max(d0, 1), min(d0 + (1 << shift), n)
             start = offsets[level]
             if g == 0:  # windows within one block: bounds are of no use, so go down and evaluate
-                if level == 0:
+                if level == lowest and lowest > 0:
+                    level += 1
+                elif level == 0:
                     d_first = np.int64(BASE) if skip_smallest else d_first
                     n_ranges, looked_at = solve_smallest(
                         l, n, d_first, d_stop, unit, nearest, known, phi, ranges, n_ranges
@@ -415,6 +425,11 @@ def solve_gaps(
                     work[REJECTED] += 1
                     level += 1
                     continue
+                elif level == lowest and lowest > 0:
+                    # If sums round at all, it is by less than this.
+                    off = low - max(abs(l[0]), abs(l[n - 1])) * 2.0**-SLACK_BITS
+                    for d in range(d_first, d_stop):
+                        phi[d] = off + c * (d - d0)
                 elif level == 0:
                     work[LEAVES] += 1
                     evaluated, below = evaluate_leaf(

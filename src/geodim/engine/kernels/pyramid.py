@@ -10,8 +10,10 @@ Hence for *any* trend ``c``, because a linear function is extremal at an end,
 
 with U1 = U0 + s (B-1) and W1 = W0 + s (B-1).  A window loses nothing by starting at the first of several
 equal values (F3), so only first occurrences count as *starts*.  S0 is U0 over these (minus infinity if a
-block has none), PEAK the position of the largest residual among them, and HEIGHT the value there.  A parent's
-lines enclose its children's, so only the finest level reads the data.
+block has none), PEAK the position of the largest residual among them, and HEIGHT the value there.  FIRST is
+the first value of the block: no value of it is less, and no value of the block before is greater, which says
+more than lines do where values are sparse.  A parent's lines enclose its children's, so only the finest level
+reads the data.
 
 Each of these numbers has a row of its own in the records, over the blocks of all levels: so neighbouring
 blocks are tested together, GROUP of them at a time.
@@ -37,8 +39,8 @@ from geodim.engine.kernels.lanes import (
     steps,
 )
 
-U0, U1, W0, W1, S0, SLOPE, PEAK, HEIGHT = 0, 1, 2, 3, 4, 5, 6, 7
-RECORD = 8  # numbers of a block
+U0, U1, W0, W1, S0, SLOPE, PEAK, HEIGHT, FIRST = 0, 1, 2, 3, 4, 5, 6, 7, 8
+RECORD = 9  # numbers of a block
 GROUP_SHIFT = 3
 GROUP = LANES  # neighbouring blocks that are tested together; levels begin with a whole group
 SPARE = GROUP + 1  # empty blocks after those of a level, which its last group reads
@@ -113,6 +115,7 @@ def build_base(l, n, records, count, grain, span):
         put(records, SLOPE * row + block, slope)
         put(records, PEAK * row + block, np.float64(peak))
         put(records, HEIGHT * row + block, element(l, min(peak, n - 1)))
+        put(records, FIRST * row + block, element(l, start))
     close_level(records, 0, count)
 
 
@@ -171,6 +174,7 @@ def close_level(records, start, count):
         records[SLOPE, block] = 0.0
         records[PEAK, block] = 0.0
         records[HEIGHT, block] = 0.0
+        records[FIRST, block] = np.inf
 
 
 @njit(nogil=True, cache=True)
@@ -239,4 +243,5 @@ def build_parents(l, n, records, offsets, counts, grain, span):
             records[SLOPE, row] = slope
             records[PEAK, row] = records[PEAK, higher]
             records[HEIGHT, row] = records[HEIGHT, higher]
+            records[FIRST, row] = records[FIRST, first]
         close_level(records, here, counts[level])

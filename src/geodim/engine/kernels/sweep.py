@@ -12,6 +12,9 @@ from geodim.engine.kernels._bounds import ranges_fit, require
 from geodim.engine.kernels.gaps import solve_gaps
 from geodim.engine.kernels.pyramid import BLOCK_SHIFT
 
+GAPS_BOUNDED = 1024  # at most so many gaps of a column are bounded before any is solved,
+LOOKS_TO_BOUND = 4  # in the time of so many windows for each size, or else not
+
 
 @njit(nogil=True, cache=True)
 def raise_bar(phi, ranges, n_ranges, bar):
@@ -31,6 +34,33 @@ def raise_bar(phi, ranges, n_ranges, bar):
     for r in range(n_ranges):
         for d in range(ranges[r, 0], ranges[r, 1]):
             bar[d] = max(bar[d], phi[d])
+
+
+@njit(nogil=True, cache=True)
+def bound_pieces(
+    l, n, records, offsets, counts, grain, slack, bar, unit, nearest, span, pieces, known, halted, phi,
+    ranges, groups, lows, work,
+):  # fmt: skip
+    """Let other threads know lower bounds on what this column attains, before anything is solved.
+
+    Of columns that are solved side by side, each would otherwise solve whatever the others have not come to
+    yet.  Where bounds do not tell much it ends early; parameters are those of `solve_swept`.
+    """
+    lowest = 0
+    while lowest < counts.size and counts[lowest] > GAPS_BOUNDED:
+        lowest += 1
+    if not 0 < lowest < counts.size:
+        return
+    for p in range(pieces.shape[0]):
+        first, last = pieces[p, 0], pieces[p, 1]
+        most = LOOKS_TO_BOUND * ((last - first) << (BLOCK_SHIFT + counts.size - 1))
+        count = solve_gaps(
+            l, n, records, offsets, counts, grain, slack, bar, unit, nearest, span, first, last, known, 0.0,
+            True, lowest, most, phi, ranges, groups, lows, work,
+        )  # fmt: skip
+        if count < 0 or halted[0] != 0:
+            return
+        raise_bar(phi, ranges, count, known)
 
 
 @njit(nogil=True, cache=True)
@@ -55,6 +85,10 @@ def solve_swept(
     require(halted.size > 0 and pieces.shape[1] == 2, "solve_swept: pieces")
     n_ranges = np.int64(0)
     shift = BLOCK_SHIFT + counts.size - 1
+    bound_pieces(
+        l, n, records, offsets, counts, grain, slack, bar, unit, nearest, span, pieces, known, halted, phi,
+        ranges, groups, lows, work,
+    )  # fmt: skip
     for p in range(pieces.shape[0]):
         if halted[0] != 0:
             return p, n_ranges
@@ -62,7 +96,7 @@ def solve_swept(
         found = ranges[n_ranges:]
         count = solve_gaps(
             l, n, records, offsets, counts, grain, slack, bar, unit, nearest, span, first, last, known, 0.0,
-            skip_smallest, most_looks * ((last - first) << shift), phi, found, groups, lows, work,
+            skip_smallest, 0, most_looks * ((last - first) << shift), phi, found, groups, lows, work,
         )  # fmt: skip
         if count < 0:
             return p, n_ranges
