@@ -215,7 +215,7 @@ def calls():
                         0, BLOCKS, np.zeros(N), 0.0, False, 0, 1 << 40, np.empty(N), ranges,
                         np.empty(2, np.int64),
                         np.empty(BLOCKS + 9), work), "ranges"),
-        ("raise_bar", (np.ones(N), np.array([[1, N]]), 1, np.zeros(N)), "ranges"),
+        ("raise_bar", (np.ones(N), np.array([[1, N]]), 1, 1, np.zeros(N)), "ranges"),
         ("solve_swept", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 0.0, np.inf, 5.0,
                          np.array([[0, BLOCKS]]), np.zeros(N), False, 1 << 40, np.zeros(1, np.uint8),
                          np.empty(N), ranges, np.empty(2, np.int64), np.empty(BLOCKS + 9), work),

@@ -39,7 +39,7 @@ def test_a_solver_has_room_for_its_column(n, kind):
     solver = ColumnSolver(n, np.dtype(kind))
     assert solver.phi.shape == (n,)
     assert solver.values.size > n
-    assert solver.records.shape[0] == solver.layout.total
+    assert solver.records.shape[1] == solver.layout.total
     assert not np.shares_memory(solver.phi, solver.values)
     assert not np.shares_memory(solver.records, solver.values)
     assert not np.shares_memory(solver.records, solver.sorter.memory)

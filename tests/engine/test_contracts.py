@@ -314,6 +314,7 @@ def test_bounds_of_gaps_lie_below_phi(name):
         )  # fmt: skip
         bounded = np.concatenate([np.arange(*one) for one in ranges[:count]])
         assert bounded.tolist() == list(range(BLOCK << lowest, n))
+        bounded = bounded[bounded % BLOCK == 0]
         assert np.all(found[bounded] <= own[bounded])
         if name in ("normal", "uniform") and lowest == 1:
             assert np.median(found[bounded] / own[bounded]) > 0.7

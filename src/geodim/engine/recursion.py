@@ -44,7 +44,7 @@ class Sweep:
 
     def raise_to(self, phi: NDArray[np.float64], ranges: NDArray[np.int64], cut: int) -> None:
         """Let the others know what was found."""
-        sweep.raise_bar(phi, ranges, len(ranges), self.bar[cut:])
+        sweep.raise_bar(phi, ranges, len(ranges), 1, self.bar[cut:])
 
 
 @dataclass(frozen=True)

@@ -305,7 +305,8 @@ def solve_gaps(
     in ``ranges`` as half-open intervals.  Returns their number, or -1 if the work exceeded ``most``.
 
     If ``lowest`` is positive, it ends at the gaps of that level, whose windows are bounded, not evaluated:
-    then ``phi`` receives lower bounds on this feature's values, and nothing for sizes within one block.
+    then ``phi`` receives lower bounds on this feature's values at every BLOCK-th size, and nothing for sizes
+    within one block.
 
     Parameters
     ----------
@@ -428,7 +429,7 @@ def solve_gaps(
                 elif level == lowest and lowest > 0:
                     # If sums round at all, it is by less than this.
                     off = low - max(abs(l[0]), abs(l[n - 1])) * 2.0**-SLACK_BITS
-                    for d in range(d_first, d_stop):
+                    for d in range(d_first, d_stop, BLOCK):
                         phi[d] = off + c * (d - d0)
                 elif level == 0:
                     work[LEAVES] += 1

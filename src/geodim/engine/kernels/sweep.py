@@ -10,15 +10,15 @@ import numpy as np
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import ranges_fit, require
 from geodim.engine.kernels.gaps import solve_gaps
-from geodim.engine.kernels.pyramid import BLOCK_SHIFT
+from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT
 
 GAPS_BOUNDED = 1024  # at most so many gaps of a column are bounded before any is solved,
 LOOKS_TO_BOUND = 4  # in the time of so many windows for each size, or else not
 
 
 @njit(nogil=True, cache=True)
-def raise_bar(phi, ranges, n_ranges, bar):
-    """Raise what others must reach to a column's phi, without a lock.
+def raise_bar(phi, ranges, n_ranges, step, bar):
+    """Raise what others must reach to a column's phi, without a lock, at every ``step``-th size of a range.
 
     If two threads raise the same size at the same time, the lower of their values may be left.  That is a
     bar, too: each value was attained by some column (F10).
@@ -27,12 +27,12 @@ def raise_bar(phi, ranges, n_ranges, bar):
     ----------
     phi : (n,) float64 over d, of one column
     ranges : (m, 2) int64, half-open ranges of d; the first n_ranges count
-    n_ranges : int
+    n_ranges, step : int
     bar : (n,) float64 over d, raised in place
     """
-    require(ranges_fit(ranges, n_ranges, min(phi.size, bar.size)), "raise_bar: ranges")
+    require(ranges_fit(ranges, n_ranges, min(phi.size, bar.size)) and step > 0, "raise_bar: ranges")
     for r in range(n_ranges):
-        for d in range(ranges[r, 0], ranges[r, 1]):
+        for d in range(ranges[r, 0], ranges[r, 1], step):
             bar[d] = max(bar[d], phi[d])
 
 
@@ -44,7 +44,8 @@ def bound_pieces(
     """Let other threads know lower bounds on what this column attains, before anything is solved.
 
     Of columns that are solved side by side, each would otherwise solve whatever the others have not come to
-    yet.  Where bounds do not tell much it ends early; parameters are those of `solve_swept`.
+    yet.  Only every BLOCK-th size is told, since memory is what threads share.  Where bounds do not tell much
+    it ends early; parameters are those of `solve_swept`.
     """
     lowest = 0
     while lowest < counts.size and counts[lowest] > GAPS_BOUNDED:
@@ -60,7 +61,7 @@ def bound_pieces(
         )  # fmt: skip
         if count < 0 or halted[0] != 0:
             return
-        raise_bar(phi, ranges, count, known)
+        raise_bar(phi, ranges, count, BLOCK, known)
 
 
 @njit(nogil=True, cache=True)
@@ -100,6 +101,6 @@ def solve_swept(
         )  # fmt: skip
         if count < 0:
             return p, n_ranges
-        raise_bar(phi, found, count, known)
+        raise_bar(phi, found, count, 1, known)
         n_ranges += count
     return pieces.shape[0], n_ranges
