@@ -17,7 +17,7 @@ from engine.oracle import assert_encloses, solve
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile, way_of
-from geodim.engine.steps import SMALLEST, may_leave_out, resolution, tolerance, within
+from geodim.engine.steps import SMALL, SMALLEST, may_leave_out, resolution, tolerance, within
 from geodim.plans import Problem
 
 KINDS = [
@@ -59,18 +59,21 @@ def test_same_bits_in_any_order(n, rtol):
             np.testing.assert_array_equal(getattr(result, name), getattr(results[0], name))
 
 
-@pytest.mark.parametrize("counted", [False, True])
-def test_what_is_left_out_is_bounded(counted):
+@pytest.mark.parametrize(
+    ("n", "step", "left_out"),
+    [(4000, 2.0**-16, SMALLEST), (4000, 2.0**-11, SMALLEST), (20000, 2.0**-13, SMALL)],
+)
+def test_what_is_left_out_is_bounded(n, step, left_out):
     """The smallest windows are not solved: at least 0, and at most what the next larger one is."""
-    X = table(4000)
+    X = table(n)
+    counted = step > 2.0**-16
     source = as_source(X)
     ranges = scan_ranges(source)
     exact = solve(X, normalize=False)
-    step = 2.0**-11 if counted else 2.0**-16
     way = way_of(source, ranges, step, 2)
-    way = replace(way, left_out=may_leave_out(way.steps or source.n_points))
+    way = replace(way, left_out=may_leave_out(way.steps or source.n_points, left_out))
     profile = compute_profile(source, way, step=step, ranges=ranges)
-    assert profile.skipped == SMALLEST
+    assert profile.skipped == left_out
     assert profile.counted is counted
     support, lower, upper = profile.bounds(ranges)
     at = support - 2

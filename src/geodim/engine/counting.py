@@ -62,8 +62,8 @@ class CountingSolver(ColumnSolver):
         Number of steps that the widest column needs.
     first_steps : array
         Number of the step that holds the least value of every column.
-    skip_smallest : bool
-        Leave out the windows of fewer than 32 steps: they hold so few points that they hardly matter.
+    left_out : int
+        Windows of up to this many steps are left out, 0, 31 or more: so few points hardly matter.
     """
 
     def __init__(
@@ -73,9 +73,10 @@ class CountingSolver(ColumnSolver):
         n_steps: int,
         first_steps: NDArray[np.float64],
         *,
-        skip_smallest: bool,
+        left_out: int = 0,
     ) -> None:
-        super().__init__(n_steps + 1, np.dtype(np.float64), skip_smallest=skip_smallest)
+        super().__init__(n_steps + 1, np.dtype(np.float64), skip_smallest=left_out > 0)
+        self.left_out = left_out
         self.n_points = n_points
         self.resolution = step
         self.first_steps = first_steps
@@ -181,6 +182,8 @@ class CountingSolver(ColumnSolver):
 
     def _look_again(self, target: Target, first: int, stop: int) -> None:
         along_slope(target.phi, self.slope, first, stop, self.known)
+        if first <= self.left_out < stop - 1:  # nobody asks for these sizes: the highest bar that never falls
+            self.known[first : self.left_out + 1] = self.known[self.left_out + 1]
 
     def _open_gaps(
         self,
