@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from geodim.engine.target import Solved, Target
 
 
+AVERAGE = 16  # up to this many points per step, counters of one byte hold those of nearly any step
+
+
 def check_exact(most: int, n_steps: int, column: int) -> None:
     """Raise an error if K j - C[j] would not be exact in float64.
 
@@ -80,8 +83,9 @@ class CountingSolver(ColumnSolver):
         self.n_points = n_points
         self.resolution = step
         self.first_steps = first_steps
-        # Short counters fit the cache twice as well; if one overflows, the sum of all shows it.
-        self.counts: NDArray[np.integer[Any]] = np.empty(n_steps, np.uint16)
+        # Short counters fit the cache better; if one overflows, the sum of all shows it.
+        few = n_points <= AVERAGE * n_steps
+        self.counts: NDArray[np.integer[Any]] = np.empty(n_steps, np.uint8 if few else np.uint16)
         self.known = np.empty(n_steps + 1)
 
     def solve(
@@ -100,9 +104,10 @@ class CountingSolver(ColumnSolver):
         per_step, first = kind(1.0 / self.resolution), kind(self.first_steps[index])
         sorting.count_steps(column, per_step, first, self.counts)
         total, most = tally(self.counts)
-        if self.counts.dtype == np.uint16 and total != self.n_points:
+        while self.counts.itemsize < 4 and total != self.n_points:
             # Keep the longer counters: other columns are probably like this one.
-            self.counts = np.empty(self.counts.size, counter_type(self.n_points))
+            longer = np.uint16 if self.counts.itemsize == 1 else counter_type(self.n_points)
+            self.counts = np.empty(self.counts.size, longer)
             sorting.count_steps(column, per_step, first, self.counts)
             total, most = tally(self.counts)
         return self._solve_counted(self.counts, total, most, index, target, stop, executor)
