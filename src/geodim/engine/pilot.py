@@ -47,14 +47,14 @@ def look_ahead(source: ColumnSource, ranges: Ranges) -> Pilot:
     """Examine the windows of a sample of rows at a few sizes, and return what they suggest."""
     rows = sample_rows(source)
     columns = np.argsort(-ranges.widths, kind="stable")[: max(ENTRIES // rows.size, 1)]
-    sample = np.sort(source.sample(columns, rows), axis=0)
-    m = sample.shape[0]
+    sample = np.sort(np.ascontiguousarray(source.sample(columns, rows).T), axis=1)
+    m = sample.shape[1]
     if m < 2:
         return Pilot([], 0.0, 0.0)
     widths = np.empty((FRACTIONS.size, columns.size))
     for at, fraction in enumerate(FRACTIONS):
         k = max(2, round(fraction * m))
-        widths[at] = (sample[k - 1 :] - sample[: m - k + 1]).min(axis=0)
+        widths[at] = (sample[:, k - 1 :] - sample[:, : m - k + 1]).min(axis=1)
     best = widths.argmax(axis=1)
     widest = widest_columns(ranges)
     often = np.bincount(columns[best], minlength=source.n_features)
