@@ -22,7 +22,7 @@ from geodim.engine.parts import thread_count
 from geodim.engine.pilot import Pilot, look_ahead, widest_columns
 from geodim.engine.refine import Attempt, refine
 from geodim.engine.solve import compute_profile
-from geodim.engine.steps import resolution, steps_needed, tolerance
+from geodim.engine.steps import negligible, resolution, steps_needed, tolerance
 from geodim.engine.threads import keeping_threads
 from geodim.engine.toptwo import TopTwo
 from geodim.errors import DegenerateDataWarning, InputValueError, InterruptedWarning
@@ -377,7 +377,7 @@ class _Solver:
         self.two = two
         self.problem = replace(place.problem(source, rtol), removal=two is not None, last_bit=last_bit)
         self.attempts = 0
-        self._plans: dict[tuple[float, bool, bool], Plan] = {}
+        self._plans: dict[tuple[float, int, bool], Plan] = {}
         self.plan: Plan
         self.profile: Profile
 
@@ -399,33 +399,33 @@ class _Solver:
         made = refine(self.attempt, step, rtol, ranges.magnitude, exactly=exactly)
         return made.results[0]
 
-    def plan_at(self, step: float, *, negligible: bool = False) -> Plan:
+    def plan_at(self, step: float, *, leave_out: int = 0) -> Plan:
         """Return the plan of a pass with this step."""
-        known = self._plans.get((step, negligible, self.attempts > 0))
+        known = self._plans.get((step, leave_out, self.attempts > 0))
         if known is not None:
             return known
         needed = steps_needed(self.ranges.least, self.ranges.greatest, step)
         problem = replace(
             self.problem, rtol=self.rtol if step > 0.0 else 0.0, known_steps=needed.number, far=needed.far,
-            again=self.attempts > 0, negligible=negligible,
+            again=self.attempts > 0, negligible=leave_out,
         )  # fmt: skip
         plan = self.place.plan(problem, self.threads)
-        self._plans[step, negligible, self.attempts > 0] = plan
+        self._plans[step, leave_out, self.attempts > 0] = plan
         return plan
 
-    def negligible(self, step: float) -> bool:
-        """Return whether the smallest windows may be left out.
+    def negligible(self, step: float) -> int:
+        """Return how many of the smallest windows may be left out.
 
         They must be small at the first step; and before a finer one points must have been counted,
         otherwise what is left out does not shrink with the step.
         """
-        if not (step > 0.0 and self.pilot.smallest > 128 * self.first):
-            return False
-        return step == self.first or self.plan_at(2.0 * step).way.counted
+        if step == 0.0 or not (step == self.first or self.plan_at(2.0 * step).way.counted):
+            return 0
+        return negligible(self.first, self.rtol, self.pilot.delta, self.pilot.smallest)
 
     def attempt(self, step: float) -> Attempt:
         """Make one pass over the columns."""
-        self.plan = self.plan_at(step, negligible=self.negligible(step))
+        self.plan = self.plan_at(step, leave_out=self.negligible(step))
         if self.two is not None:  # on this machine's cores only
             compute_profile(
                 self.source, self.plan.way, ranges=self.ranges, leaders=self.pilot.leaders,

@@ -7,7 +7,6 @@ share there; and where only one column can be as wide, it has all of it.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from geodim.data.checks import Ranges
 
 GROUPS = 64  # groups of neighbouring sizes, each examined as one
+TOGETHER = 1 << 16  # columns times groups that are compared at once
 MOST = 1 << 24  # columns times groups; beyond this, shares are only bounded by 0 and 1
 
 
@@ -53,9 +53,11 @@ def share_bounds(
     least, most = (np.add.reduceat(bound / unit * here, edges[:-1]) for bound in (lower, upper))
     can = np.empty((edges.size - 1, n_columns), np.bool_)
     numbered = int(support[-1]) == ranges.n_points  # else these are points that whole weights stand for
-    for group, (first, stop) in enumerate(pairwise(edges.tolist())):
-        widest = _widest(ranges, int(support[stop - 1])) if numbered else ranges.widths
-        can[group] = widest >= lower[first]
+    together = max(1, TOGETHER // n_columns)
+    for group in range(0, can.shape[0], together):
+        first, last = edges[group:-1][:together], edges[group + 1 :][:together] - 1
+        widest = _widest(ranges, support[last]) if numbered else ranges.widths
+        can[group : group + together] = widest >= lower[first][:, np.newaxis]
     alone = can.sum(axis=1) == 1
     found = []
     for column in columns:
@@ -71,9 +73,10 @@ def share_bounds(
     return found
 
 
-def _widest(ranges: Ranges, k: int) -> NDArray[np.float64]:
-    """Return upper bounds on phi_k of every column; see `geodim.data.checks.Ranges.at_most`."""
+def _widest(ranges: Ranges, k: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return upper bounds on phi_k for some k, of every column; see `geodim.data.checks.Ranges.at_most`."""
+    left = (ranges.n_points - k + 1)[:, np.newaxis]
     with np.errstate(over="ignore"):
-        around_zero = 2.0 * np.sqrt(ranges.energies / (ranges.n_points - k + 1)) * (1.0 + 2.0**-50)
+        around_zero = 2.0 * np.sqrt(ranges.energies / left) * (1.0 + 2.0**-50)
     widest: NDArray[np.float64] = np.minimum(around_zero, ranges.widths)
     return widest

@@ -174,12 +174,12 @@ def _shares(
     """
     if steps is not None:  # the same sums over k, grouped by steps of equal width
         sizes, owners, widths = steps
-        sums = np.zeros(profile.done.size)
         known = (owners >= 0) & (widths > 0.0)
-        attains = np.isin(np.arange(sums.size), owners[known])
+        owned = owners[known]
         # In units of the largest, so that nothing overflows.
         parts = (profile.lengths(sizes) / profile.end) * (widths / (widths.max(initial=0.0) or 1.0))
-        np.add.at(sums, owners[known], parts[known])
+        sums = np.bincount(owned, parts[known], profile.done.size).astype(np.float64, copy=False)
+        attains = np.bincount(owned, minlength=profile.done.size) > 0
     else:
         sums, attains = sums_by_owner(profile.phi, profile.owner, profile.done.size, n_threads)
     total = float(sums.sum())

@@ -241,7 +241,7 @@ for n in (2, 31, 33, 64, 65, 130, 257):
             steps = np.floor(values / 0.125)
             first, n_steps = np.array([steps.min()]), int(steps.max() - steps.min()) + 1
             if n_steps < 2000:
-                counting = CountingSolver(n, 0.125, n_steps, first, skip_smallest=False)
+                counting = CountingSolver(n, 0.125, n_steps, first)
                 solved(counting, Profile.empty(n, 1, 0.125, n_steps), values)
 print("within bounds")
 """

@@ -232,7 +232,7 @@ def test_a_driver_that_is_late_starts_no_column():
 
     source = weighted_source(as_source(RNG.normal(size=(50, 3))), RNG.random(50))
     driver = Driver(deadline=0.0)
-    way = mass_way(50, 3, 1, steps=np.inf, leave_out=False)
+    way = mass_way(50, 3, 1, steps=np.inf, leave_out=0)
     profile = mass_solve.mass_profile(
         source, way, step=0.0, ranges=scan_ranges(source), leaders=[], n_threads=1, driver=driver
     )

@@ -12,7 +12,7 @@ from geodim.engine.column import MOST_LOOKS
 from geodim.engine.hard import GRID_SPREAD
 from geodim.engine.kernels.joins import WANTED
 from geodim.engine.kernels.pyramid import BASE, BLOCK
-from geodim.engine.steps import SMALLEST
+from geodim.engine.steps import SMALL, SMALLEST
 from geodim.engine.tolerant import ENOUGH, MANY
 from geodim.engine.ways import MANY_COLUMNS
 
@@ -30,7 +30,7 @@ def check(page: Page) -> None:
         SMALLEST + 2,
     )
     page.says("± {} Phi({})/(2n)", SMALLEST, SMALLEST + 2)
-    page.says("w ≤ s = {} steps", SMALLEST)
+    page.says("s = {} or, if a sample shows that the tolerance has room for them, {}", SMALLEST, SMALL)
     page.allows("A window of p+q−1 points", "a formula")
     page.says("n/{} leaves", BLOCK)
     page.says("within {} spacings of a line", f"{GRID_SPREAD:.0f}")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 LOOKING = "looking through the values"
+QUICK_WIDTH = 128  # columns whose sums compiled code keeps close at hand
 QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays, once it is loaded
 
 
@@ -195,7 +196,7 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
     with np.errstate(invalid="ignore", over="ignore"):
         quick = chunk.size >= QUICK_FROM and source.n_points * source.n_features > FEW_VALUES
         if quick and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
-            found = _quick_moments(wide)
+            found = _quick_moments(_widened(chunk, QUICK_WIDTH))
             if np.all(np.isfinite(found[2])):  # sums of anything not finite are not finite
                 low, high, total, square = (part.reshape(-1, width) for part in found)
                 return Moments(columns, low.min(0), high.max(0), total.sum(0), square.sum(0))
@@ -230,13 +231,13 @@ def _squares(values: NDArray[np.floating]) -> NDArray[np.float64]:
     return sums
 
 
-def _widened(chunk: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Put several rows side by side if there are few columns.
+def _widened(chunk: NDArray[np.floating], width: int = 512) -> NDArray[np.floating]:
+    """Put several rows side by side, up to this width, if there are few columns.
 
     Reductions down long rows are many times faster.
     """
     rows, columns = chunk.shape
-    fold = 1 << max(min(512 // columns, rows // 8), 1).bit_length() - 1
+    fold = 1 << max(min(width // columns, rows // 8), 1).bit_length() - 1
     fold = min(fold, rows & -rows)  # both are powers of two; all chunks but the last have round lengths
     if fold == 1 or not chunk.flags.c_contiguous:
         return chunk

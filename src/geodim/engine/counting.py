@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from geodim.engine.target import Solved, Target
 
 
+AVERAGE = 16  # up to this many points per step, counters of one byte hold those of nearly any step
+
+
 def check_exact(most: int, n_steps: int, column: int) -> None:
     """Raise an error if K j - C[j] would not be exact in float64.
 
@@ -62,8 +65,8 @@ class CountingSolver(ColumnSolver):
         Number of steps that the widest column needs.
     first_steps : array
         Number of the step that holds the least value of every column.
-    skip_smallest : bool
-        Leave out the windows of fewer than 32 steps: they hold so few points that they hardly matter.
+    left_out : int
+        Windows of up to this many steps are left out, 0, 31 or more: so few points hardly matter.
     """
 
     def __init__(
@@ -73,14 +76,16 @@ class CountingSolver(ColumnSolver):
         n_steps: int,
         first_steps: NDArray[np.float64],
         *,
-        skip_smallest: bool,
+        left_out: int = 0,
     ) -> None:
-        super().__init__(n_steps + 1, np.dtype(np.float64), skip_smallest=skip_smallest)
+        super().__init__(n_steps + 1, np.dtype(np.float64), skip_smallest=left_out > 0)
+        self.left_out = left_out
         self.n_points = n_points
         self.resolution = step
         self.first_steps = first_steps
-        # Short counters fit the cache twice as well; if one overflows, the sum of all shows it.
-        self.counts: NDArray[np.integer[Any]] = np.empty(n_steps, np.uint16)
+        # Short counters fit the cache better; if one overflows, the sum of all shows it.
+        few = n_points <= AVERAGE * n_steps
+        self.counts: NDArray[np.integer[Any]] = np.empty(n_steps, np.uint8 if few else np.uint16)
         self.known = np.empty(n_steps + 1)
 
     def solve(
@@ -99,9 +104,10 @@ class CountingSolver(ColumnSolver):
         per_step, first = kind(1.0 / self.resolution), kind(self.first_steps[index])
         sorting.count_steps(column, per_step, first, self.counts)
         total, most = tally(self.counts)
-        if self.counts.dtype == np.uint16 and total != self.n_points:
+        while self.counts.itemsize < 4 and total != self.n_points:
             # Keep the longer counters: other columns are probably like this one.
-            self.counts = np.empty(self.counts.size, counter_type(self.n_points))
+            longer = np.uint16 if self.counts.itemsize == 1 else counter_type(self.n_points)
+            self.counts = np.empty(self.counts.size, longer)
             sorting.count_steps(column, per_step, first, self.counts)
             total, most = tally(self.counts)
         return self._solve_counted(self.counts, total, most, index, target, stop, executor)
@@ -181,6 +187,8 @@ class CountingSolver(ColumnSolver):
 
     def _look_again(self, target: Target, first: int, stop: int) -> None:
         along_slope(target.phi, self.slope, first, stop, self.known)
+        if first <= self.left_out < stop - 1:  # nobody asks for these sizes: the highest bar that never falls
+            self.known[first : self.left_out + 1] = self.known[self.left_out + 1]
 
     def _open_gaps(
         self,

@@ -247,7 +247,7 @@ def _counted(
     def solver() -> CountingSolver:
         found: CountingSolver | None = getattr(local, "solver", None)
         if found is None:
-            found = CountingSolver(total, step, n_steps, first, skip_smallest=way.left_out > 0)
+            found = CountingSolver(total, step, n_steps, first, left_out=way.left_out)
             local.solver = found
         return found
 

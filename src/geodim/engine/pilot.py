@@ -32,7 +32,7 @@ class Pilot:
 
     leaders: list[int]
     delta: float
-    smallest: float  # Phi at about 2 % of the points
+    smallest: float  # Phi at a `SAMPLED` part of the points, about 2 %
 
 
 def widest_columns(ranges: Ranges) -> list[int]:

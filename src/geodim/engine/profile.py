@@ -242,9 +242,9 @@ class Profile:
         reach = self.points_by_width()
         wider = np.flatnonzero(reach[1:] > reach[:-1])
         wider = wider[reach[wider + 1] > 1]
-        sizes = np.maximum(reach[wider] + 1, 2).astype(np.int64)
+        sizes = np.maximum(reach[wider] + 1, 2)
         owners = self.owner[1 + self.skipped + wider].astype(np.int64)
-        widths = ((1 + self.skipped + wider) * self.step).astype(np.float64)
+        widths = ((1 + self.skipped + wider) * self.step).astype(np.float64, copy=False)
         if sizes.size == 0 or sizes[0] > 2:  # the sizes that the narrowest width holds
             sizes, owners, widths = np.append(2, sizes), np.append(-1, owners), np.append(0.0, widths)
         return sizes, owners, widths

@@ -355,12 +355,12 @@ class _Run:
             from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
             from geodim.engine.counting import CountingSolver  # noqa: PLC0415
 
-            n, step, skip = self.source.n_points, self.profile.step, self.profile.skipped > 0
+            n, step, skipped = self.source.n_points, self.profile.step, self.profile.skipped
             if self.first_steps is None:
-                solver = ColumnSolver(n, self.source.dtype, step, skip_smallest=skip)
+                solver = ColumnSolver(n, self.source.dtype, step, skip_smallest=skipped > 0)
             else:
                 n_steps = self.profile.phi.size - 1
-                solver = CountingSolver(n, step, n_steps, self.first_steps, skip_smallest=skip)
+                solver = CountingSolver(n, step, n_steps, self.first_steps, left_out=skipped)
             # Threads begin at different sizes: most of what one has reached, the next one need not solve.
             solver.turn = next(self.solvers) % self.threads / self.threads
             solver.ranges = self.ranges

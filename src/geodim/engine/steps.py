@@ -17,7 +17,12 @@ CLOSEST = 1e-13
 MOST_POINTS = 1 << 52  # that can be counted: float64 represents every integer up to it
 MOST_STEPS = 1 << 21  # counters that still fit the cache
 COUNT_BELOW = 0.6  # count if there are fewer steps than this many times the points
-SMALLEST = 31  # windows of at most this many points or steps may be left out
+SMALLEST = 31  # windows of at most this many points or steps may be left out,
+SMALL = 127  # or, of steps, this many, which nearly every column would have to be searched for
+SAMPLED = 1 / 48  # the part of the points whose width a pilot reports as the smallest
+ENOUGH = (
+    0.23  # of rtol times Delta is what Delta may be off by: a little less than a quarter leaves some room
+)
 ROUNDINGS = 2.0**-46  # of the bounds and of the error computed from them, relative to the dimension
 
 if TYPE_CHECKING:
@@ -51,9 +56,34 @@ def worth_counting(n_steps: float, n_points: int) -> bool:
     return n_steps <= min(MOST_STEPS, COUNT_BELOW * n_points)
 
 
-def may_leave_out(size: int) -> int:
-    """Return how many of the smallest windows hardly matter among ``size`` points, or steps if counted."""
-    return SMALLEST if size > 64 * SMALLEST else 0
+def may_leave_out(size: int, most: int = SMALLEST) -> int:
+    """Return how many of the smallest windows hardly matter among ``size`` points, or steps if counted.
+
+    ``most`` is how many of them hardly matter at the tolerance.
+    """
+    return next((some for some in (SMALL, SMALLEST) if some <= most and size > 64 * some), 0)
+
+
+def negligible(step: float, rtol: float, delta: float, smallest: float) -> int:
+    """Return how many of the smallest sizes may be left out at this step, judging by a sample.
+
+    Leaving out s sizes adds s N(s + 1) / 2n steps to the error of one step (F12), which the tolerance must
+    have room for.  Where the first width that a sample shows is smooth, windows hold points in proportion to
+    their width; here they may hold half as many again.
+
+    Parameters
+    ----------
+    step : float
+        The step, a power of two.
+    rtol : float
+        The tolerance.
+    delta, smallest : float
+        Delta and Phi of a `SAMPLED` part of the points, in the sample.
+    """
+    if not smallest > 128 * step:
+        return 0
+    off = 1.0 + 0.5 * SMALL * 1.5 * SAMPLED * (SMALL + 1) * step / smallest
+    return SMALL if off * step <= ENOUGH * min(rtol, 1.0) * delta else SMALLEST
 
 
 def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
@@ -64,11 +94,11 @@ def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
 def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0) -> float:
     """Return the largest step, a power of two, to which values may be rounded: Delta is then off by less.
 
-    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta; a little less than a quarter of rtol leaves some
-    room.  Returns 0 (exact) if floats cannot express the tolerance, if numbers of this magnitude leave no
-    room for steps, or if the step would be at most ``finest`` times the magnitude.
+    (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta.  Returns 0 (exact) if floats cannot express the
+    tolerance, if numbers of this magnitude leave no room for steps, or if the step would be at most
+    ``finest`` times the magnitude.
     """
-    wanted = 0.23 * min(tolerance(rtol), 1.0) * delta
+    wanted = ENOUGH * min(tolerance(rtol), 1.0) * delta
     if not wanted > SMALLEST_STEP or magnitude > LARGEST_VALUE or magnitude / wanted > LARGEST_VALUE:
         return 0.0
     step = math.ldexp(1.0, math.floor(math.log2(wanted)))

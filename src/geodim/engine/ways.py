@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from geodim.engine.steps import may_leave_out, worth_counting
+from geodim.engine.steps import SMALLEST, may_leave_out, worth_counting
 from geodim.engine.windows import columns_together
 
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
@@ -89,11 +89,14 @@ class Way:
         return self.method != EVERY_WINDOW
 
 
-def counted_in(steps: float, n_points: int, *, leave_out: bool) -> tuple[str, int | None, int]:
-    """Return method, steps and sizes left out, for columns of this many steps (infinity is exact)."""
+def counted_in(steps: float, n_points: int, *, leave_out: int) -> tuple[str, int | None, int]:
+    """Return method, steps and sizes left out, for columns of this many steps (infinity is exact).
+
+    ``leave_out`` is as in `local_way`.
+    """
     if worth_counting(steps, n_points):
-        return "counted", int(steps), may_leave_out(int(steps)) if leave_out else 0
-    return "sorted", None, may_leave_out(n_points) if leave_out else 0
+        return "counted", int(steps), may_leave_out(int(steps), leave_out)
+    return "sorted", None, may_leave_out(n_points, min(leave_out, SMALLEST))
 
 
 def local_way(
@@ -107,7 +110,7 @@ def local_way(
     runs: bool = False,
     at_once: int = MOST_COLUMNS,
     steps: float = math.inf,
-    leave_out: bool = False,
+    leave_out: int = 0,
 ) -> Way:
     """Return the way to solve columns of this shape on the cores of one machine.
 
@@ -126,8 +129,8 @@ def local_way(
         The best number of columns to read together.
     steps : float
         Steps of the widest column; infinity is exact.
-    leave_out : bool
-        Whether the smallest windows may be left out because they hardly matter; with steps only.
+    leave_out : int
+        How many of the smallest windows may be left out because they hardly matter; with steps only.
     """
     method, counted, left_out = counted_in(steps, n_points, leave_out=leave_out)
     width = _block_width(n_points, itemsize, at_once, row_major=row_major)
@@ -163,7 +166,7 @@ def every_window(n_points: int, n_features: int, *, row_major: bool) -> Way:
     return Way(EVERY_WINDOW, width=width, passes=-(-n_features // width) if row_major else 1)
 
 
-def mass_way(n_points: int, n_features: int, threads: int, *, steps: float, leave_out: bool) -> Way:
+def mass_way(n_points: int, n_features: int, threads: int, *, steps: float, leave_out: int) -> Way:
     """Return the way for points with masses (`geodim.engine.mass_solve`); parameters as in `local_way`.
 
     Each thread takes one column after the other.

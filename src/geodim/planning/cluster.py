@@ -80,7 +80,7 @@ def column_way(problem: Problem, capacity: Capacity) -> tuple[Way, str | None]:
         counters = capacity.slots(steps * BYTES_PER_STEP)
     if counters:
         cut = capacity.waves(n, d, int(steps))
-        left_out = may_leave_out(int(steps)) if problem.negligible else 0
+        left_out = may_leave_out(int(steps), problem.negligible)
         return Way(
             "counted", int(steps), left_out, cut.width, counters, blocks=cut.groups,
             passes=cut.passes(d), by_chunk=True, resident=resident,

@@ -79,8 +79,8 @@ class Problem:
         Whether the values are so far from 0, in steps, that float32 does not hold the numbers of the steps.
     again : bool
         Whether a pass with a coarser step came before.
-    negligible : bool
-        Whether windows of the fewest points hardly matter at this tolerance, judging by a sample.
+    negligible : int
+        How many of the smallest sizes hardly matter at this tolerance, judging by a sample.
     removal : bool
         Whether the two best columns of every size are kept, for what the removal of a feature costs.
     last_bit : bool
@@ -126,7 +126,7 @@ class Problem:
     known_steps: float | None = None
     far: bool = False
     again: bool = False
-    negligible: bool = False
+    negligible: int = 0
     removal: bool = False
     last_bit: bool = False
     kernels: bool = False

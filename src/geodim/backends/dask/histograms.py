@@ -86,10 +86,9 @@ def solve_counts(
     n_steps = job.n_steps
     profile = job.new_profile(len(columns))
     bench = tasks.bench_of(job, profile.phi.size)
-    skip = job.skipped > 0
 
     def make() -> tasks.Place:
-        solver = CountingSolver(job.n_points, job.step, n_steps, ranges.least, skip_smallest=skip)
+        solver = CountingSolver(job.n_points, job.step, n_steps, ranges.least, left_out=job.skipped)
         return tasks.Place(solver, 0, np.dtype(np.float64))
 
     with bench.place(make) as place:

@@ -204,7 +204,7 @@ def solve_block(
         kind, n = job.dtype, job.n_points
         if job.n_steps is None:
             return Place(ColumnSolver(n, kind, job.step, skip_smallest=skip), n, kind)
-        counting = CountingSolver(n, job.step, job.n_steps, first_steps, skip_smallest=skip)
+        counting = CountingSolver(n, job.step, job.n_steps, first_steps, left_out=job.skipped)
         return Place(counting, n, kind)
 
     with bench.place(make) as place, ThreadPoolExecutor(job.threads) as pool:
