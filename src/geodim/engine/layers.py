@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.profile import Profile
+from geodim.engine.profile import LOOSE, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +43,13 @@ class Layers:
             Profile.empty(n_points, (k + 1) * n_features, step, n_threads=n_threads) for k in range(hops + 1)
         ]
         self.means_elsewhere: Callable[[], list[float]] | None = None  # while a device holds the values
+
+    def relax(self, relaxed: bool) -> None:
+        """Do what `Profile.relax` does, for all layers; what a column may be off by is noted once."""
+        if relaxed and self.profiles[0].step == 0.0:
+            noted = np.zeros(self.profiles[-1].done.size)
+            for profile in self.profiles:
+                profile.notes[LOOSE] = noted
 
     def means(self) -> list[float]:
         """Return the mean of Phi so far, for every layer."""

@@ -291,6 +291,7 @@ def explain_hops(
         edge_weights=edge_weights,
         feature_names=names,
         n_threads=n_threads,
+        last_bit=True,  # a core has the same dimension to the last bit
     )
     result = whole[whole.hops]
     threads = thread_count(n_threads)
