@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.dominated import Dominance
+from geodim.engine.dominated import Dominance, cells_for
 from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
 from geodim.engine.parts import thread_count
 from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.simplified import Twins
 from geodim.engine.steps import steps_needed
-from geodim.engine.ways import MOST_COLUMNS, local_way
+from geodim.engine.ways import MOST_COLUMNS, local_way, sharing
 from geodim.engine.windows import solve_every_window
 from geodim.memory import PROFILE_BYTES, check_points
 
@@ -297,7 +297,8 @@ class _Run:
             return list(zip(values, block, strict=True))
         dominance: Dominance | None = getattr(self.local, "dominance", None)
         if dominance is None:
-            dominance = self.local.dominance = Dominance(self.source.n_points)
+            relaxed = LOOSE in self.profile.notes
+            dominance = self.local.dominance = Dominance(self.source.n_points, relaxed=relaxed)
         if self.way.drops:
             dominance.look(self.profile, len(block))
         known = None  # solvers notice columns that are no longer as the first pass found them
@@ -335,7 +336,8 @@ class _Run:
             solver.turn = next(self.solvers) % self.threads / self.threads
             solver.ranges = self.ranges
             solver.relaxed = LOOSE in self.profile.notes
-            solver.coarse = not self.way.drops
+            solver.cells = cells_for(n) if self.way.drops else 0
+            solver.sharing = sharing(self.source.n_features)
             solver.twins = self.twins
             solver.shared = self.shared
             solver.scratch = self.scratch  # one pair of lists per thread, even if it helps several solvers

@@ -147,6 +147,11 @@ def local_way(
     return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=drops)
 
 
+def sharing(n_features: int) -> int:
+    """Return how many columns share what may be looked at in all: many do, while few have as much each."""
+    return n_features if n_features >= MANY_COLUMNS else 1
+
+
 def few_windows(n_points: int, n_features: int) -> bool:
     """Return whether columns of this shape have so few windows that NumPy examines all of them quickly."""
     values = n_points * n_features
