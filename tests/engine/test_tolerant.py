@@ -22,7 +22,9 @@ from geodim.engine.hard import has_even_part, is_straight, margin
 from geodim.engine.kernels import even_parts, ladders
 from geodim.engine.kernels.counters import N_COUNTERS
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.solve import compute_profile, way_of
+from geodim.engine.target import Solved
 from geodim.engine.tolerant import Tolerant
 from geodim.engine.ways import Way
 
@@ -200,6 +202,47 @@ def test_even_parts_are_the_same_in_counts_and_in_values(name):
         before = np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=cells))]).astype(np.int32)
         assert before.size == cells + 1
         assert even_parts.part_in_counts(before, cells, n) == even_parts.part_in_values(l, n, n_cells)
+
+
+def test_what_is_held_never_falls():
+    """A width may exceed that of a larger size; then what others attain there may have been left out."""
+    phi, owner = np.array([0.0, 1.0, 3.0, 2.9, 2.8, 3.5, 3.5]), np.array([-1, 2, 1, 0, 1, 2, 1], np.int32)
+    for loose in (0.0, 0.3):
+        profile = Profile.empty(7, 3)
+        profile.relax(True)
+        profile.phi[:], profile.owner[:] = phi, owner
+        profile.notes[LOOSE][1] = loose
+        profile.never_fall()
+        if loose > 0.0:
+            assert profile.phi.tolist() == [0.0, 1.0, 3.0, 3.0, 3.0, 3.5, 3.5]
+            assert profile.owner.tolist() == [-1, 2, 1, 1, 1, 2, 1]
+        else:
+            assert_same_bits(profile.phi, phi)
+            assert np.array_equal(profile.owner, owner)
+
+
+def test_columns_left_out_below_a_width_that_falls_again_change_nothing():
+    """One whose widths are known to within a tolerance and fall, before and after one that lies between."""
+    n = 4 * BASE
+    between = np.append(0.0, np.linspace(1.0, 2.0, n - 1))
+    falling = between * 1.001
+    falling[2 * BASE :] *= 0.9985
+    found = []
+    for order in ((0, 1), (1, 0)):
+        profile = Profile.empty(n, 2)
+        profile.relax(True)
+        for which in order:
+            widths, loose = ((falling, 0.01), (between, 0.0))[which]
+            # What a solver leaves out: sizes at which the column lies below what was reached before.
+            there = widths >= np.maximum.accumulate(profile.phi)
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], there, [0]])))
+            ranges = edges.reshape(-1, 2).astype(np.int64)
+            work = np.zeros(N_COUNTERS, np.int64)
+            profile.merge(Solved(widths, ranges, which, 0, work, loose=loose))
+        profile.never_fall()
+        found.append(profile)
+    assert_same_bits(found[0].phi, found[1].phi)
+    assert np.array_equal(found[0].owner[1:], found[1].owner[1:])
 
 
 def test_lowered_bars_never_fall():

@@ -72,9 +72,11 @@ class Layers:
         return np.flatnonzero(~self.profiles[0].done).tolist()
 
     def stop(self, reason: str | None) -> None:
-        """Record why the pass ended early, if it did."""
+        """Record why the pass ended early, if it did, or complete it."""
         for profile in self.profiles:
             profile.stopped = reason
+            if reason is None:
+                profile.never_fall()
 
 
 class Layer:

@@ -113,6 +113,8 @@ def compute_profile(
         with driver.heeding():
             solve_every_window(source, profile, driver, ranges)
     profile.stopped = driver.stopped
+    if profile.stopped is None:
+        profile.never_fall()
     # Some columns happen to solve the sizes that are left out, but which ones depends on the order.
     if profile.skipped and not profile.counted:
         profile.phi[1 : 1 + profile.skipped] = 0.0
