@@ -115,15 +115,21 @@ class Dominance:
 
 
 def is_dominated(
-    column: NDArray[np.floating], least: float, greatest: float, bar: NDArray[np.float64]
+    column: NDArray[np.floating],
+    least: float,
+    greatest: float,
+    bar: NDArray[np.float64],
+    *,
+    relaxed: bool = False,
 ) -> bool:
     """Return whether phi of the column lies strictly below ``bar``, or is 0, for all d = k - 1.
 
-    Returns False if that is not certain.  ``bar`` holds a lower bound on Phi for every d and never falls.
+    Returns False if that is not certain.  ``bar`` holds a lower bound on Phi for every d and never falls.  If
+    ``relaxed``, the widths of the column lie below, which may exceed phi.
     """
     if column.size < FROM or not 0.0 < greatest - least < bar[-1]:
         return False
-    dominance = Dominance(column.size)
+    dominance = Dominance(column.size, relaxed=relaxed)
     dominance.rise(bar)
     dominated, _ = dominance.test(column[np.newaxis], [0], np.array([[least, greatest]]))
     return bool(dominated[0])

@@ -228,7 +228,8 @@ def explain_dimension(
     )
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
-    finder = CoreFinder(source, threads, normalize=chosen.normalize)
+    relaxed = opened.said is None and result.plan is not None and result.plan.way.relaxed
+    finder = CoreFinder(source, threads, normalize=chosen.normalize, relaxed=relaxed)
     return _explanation(result, result.removal, source, names, finder, source.n_features)
 
 
