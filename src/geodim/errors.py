@@ -286,9 +286,10 @@ class DegenerateDataWarning(GeodimWarning):
 
 
 class QuadraticCostWarning(GeodimWarning):
-    """A quadratic reference function was called on many points.
+    """What was called takes a time that grows with the square of the number of points.
 
-    The engine gives the same bits in near-linear time.
+    Functions of `geodim.paper` on many points do, of which the engine has the same bits in near-linear time;
+    and explanations and gradients of columns whose windows are all nearly equally wide.
 
     Examples
     --------

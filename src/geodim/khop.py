@@ -86,6 +86,7 @@ def khop_dimensions(
     count_indistinguishable: bool = False,
     backend: str = "auto",
     dtype: DTypeLike | None = None,
+    last_bit: bool = False,
     progress: Progress = None,
     so_far: Callable[[Sequence[float]], None] | None = None,
 ) -> KHopResult:
@@ -133,6 +134,10 @@ def khop_dimensions(
         Type that features are rounded to after every hop; by default float32 if that holds every value
         of X exactly, by its type, else float64.  float64 takes twice the memory, and the bounds are
         some 1e8 times as narrow.
+    last_bit : bool, default False
+        On this machine's cores, features of which every window would have to be looked at (see
+        `geodim.intrinsic_dimension`) are solved to within a small proved error, which ``feature_error`` and
+        the bounds include.  True looks at every window, which may take quadratic time.
     progress : bool or callable, optional
         True shows a bar; a function is called as ``progress(attributes_done, attributes)`` after every hop of
         a block of attributes, in the calling thread.
@@ -144,7 +149,8 @@ def khop_dimensions(
     KHopResult
         Phi is exact for the features as computed, without a tolerance; these are rounded sums from hop 1 on.
         The bounds on the dimension include this rounding, ``feature_error`` is its size
-        (`geodim.features.rounding` proves it), and ``exact`` is true of hop 0 only.
+        (`geodim.features.rounding` proves it), and ``exact`` is true of hop 0 only, if at all; see
+        ``last_bit``.
 
     Examples
     --------
@@ -175,8 +181,9 @@ def khop_dimensions(
     kind = feature_type(None if chosen.own else X, source, dtype)
     _check_size(ranges, kind)
     problem = replace(
-        place.problem(source, rtol), itemsize=kind.itemsize, hops=hops, **graph_of(hop_operator)
-    )
+        place.problem(source, rtol), itemsize=kind.itemsize, hops=hops, last_bit=bool(last_bit),
+        **graph_of(hop_operator),
+    )  # fmt: skip
     plan = place.plan(problem, threads, memory)
     job = place.hop_pass(source, kind, hop_operator, hops, plan)
     job.ranges = ranges.read_as(kind)
@@ -206,11 +213,12 @@ def khop_dimensions(
         raise InputValueError(msg)
     layers: Layers
     attempts = 0
-    said = {"dtype": kind.name, "scale": chosen.told()}
+    said = {"dtype": kind.name, "scale": chosen.told(), **({"last_bit": True} if last_bit else {})}
 
     def attempt(step: float) -> Attempt:
         nonlocal layers, attempts
         layers = Layers(source.n_points, source.n_features, hops, step, threads)
+        layers.relax(plan.way.relaxed)
         driver.resume(layers.profiles)
         job.twins = Twins(source.n_points, hops) if count_indistinguishable else None
         job.run(layers, driver)
@@ -228,7 +236,7 @@ def khop_dimensions(
         ]
         return Attempt.of(first, results, threads)
 
-    same = {"hops": hops, "rtol": rtol, **chosen.identity()}
+    same = {"hops": hops, "rtol": rtol, **chosen.identity(), **({"last_bit": True} if last_bit else {})}
     with (
         checkpoint_for(checkpoint, lambda: same | fingerprint(given, kind, hop_operator)) as store,
         showing(progress, "attributes") as told,
@@ -306,12 +314,18 @@ def _summaries(
             rtol=rtol,
             seconds=time.monotonic() - started,
             n_threads=threads,
-            feature_error=error.largest,
-            delta_error=partial(error.of_delta, rms),
+            # Each width is the difference of two values.
+            feature_error=error.largest + 0.5 * profile.loose,
+            delta_error=partial(_delta_error, error, rms, profile.loose),
             d_max_error=d_max_error,
         )
         for profile, known, error in zip(layers.profiles, bounds, errors, strict=True)
     ]
+
+
+def _delta_error(error: FeatureError, rms: float, loose: float, delta: float) -> float:
+    """Return how far Delta may be off: by the rounding of the features, and by what widths may exceed phi."""
+    return error.of_delta(rms, delta) + loose
 
 
 def _divided(given: ColumnSource, scale: Scale, threads: int) -> ColumnSource:

@@ -50,6 +50,8 @@ class KHopIntrinsicDimension(DataEstimator):
         Seconds after which the bounds known by then are taken, with a warning.
     dtype : {"float32", "float64"}, optional
         Type that features are rounded to after every hop.
+    last_bit : bool, default False
+        Whether hard features are solved to the last bit, see `geodim.khop_dimensions`.
 
     Attributes
     ----------
@@ -88,6 +90,7 @@ class KHopIntrinsicDimension(DataEstimator):
         memory: int | None = None,
         time_limit: float | None = None,
         dtype: DTypeLike | None = None,
+        last_bit: bool = False,
     ) -> None:
         self.graph = graph
         self.hops = hops
@@ -101,6 +104,7 @@ class KHopIntrinsicDimension(DataEstimator):
         self.memory = memory
         self.time_limit = time_limit
         self.dtype = dtype
+        self.last_bit = last_bit
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002
         """Measure the attributes on the graph.

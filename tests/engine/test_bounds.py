@@ -43,7 +43,8 @@ INNER = {
     "first_from", "windows_between", "likely_share", "promising", "threshold", "try_row",
     "try_extremes", "scratch_for", "first_guess", "leave_out_few", "greatest_difference", "try_phases",
     "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
-    "narrower_by", "never_falling", "exceeded_by", "_merge",
+    "narrower_by", "never_falling", "exceeded_by", "_merge", "cells_of", "_few", "_cell_of_rank",
+    "_rank_of_cell", "lowered_bar",
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from geodim.data.sources import as_source
 from geodim.engine import hard
 from geodim.engine.alike import Bent, Straight
 from geodim.engine.column import ColumnSolver
-from geodim.engine.dominated import is_dominated
+from geodim.engine.dominated import Dominance
 from geodim.engine.hard import is_dear, margin, relaxed
 from geodim.engine.segments import Segmented, may_be_segments
 from geodim.engine.skeleton import nearly_a_period
@@ -207,13 +207,22 @@ def test_columns_are_rejected_only_below_what_they_may_be_taken_for(all_hard):
     assert_same_bits(profile.phi, np.maximum(others, alone.phi))
 
 
-def test_what_may_be_hard_is_not_dropped_by_counts():
+def test_what_may_be_hard_is_dropped_by_counts_only_far_below_the_bar(monkeypatch):
+    """Its widths may exceed phi: where they may, it must lie below others by as much."""
+    monkeypatch.setattr(hard, "COARSEST_BITS", 4)  # more than what counts do not tell apart
     n = 1 << 14
-    line = np.random.default_rng(0).permutation(pattern(n))
-    square = (line / line.max()) ** 2
-    for values, dropped in ((line, False), (square, True), (line[1:], True)):
-        bar = np.linspace(0.0, 10.0 * values.max(), values.size)
-        assert is_dominated(values, values.min(), values.max(), bar) == dropped
+    rng = np.random.default_rng(0)
+    line, normal = rng.permutation(pattern(n)), rng.normal(size=n)
+    for values, may_be_hard in ((line, True), (normal, False)):
+        exact, span = brute_force(padded(np.sort(values)), n), np.ptp(values)
+        near = 2.0**-hard.COARSEST_BITS * span
+        for above, dropped in ((0.5 * near, not may_be_hard), (1.5 * near, True)):
+            bar = np.append(0.0, exact[1:] + above)
+            for may_exceed in (False, True):
+                dominance = Dominance(n, relaxed=may_exceed)
+                dominance.rise(bar)
+                found, _ = dominance.test(values[np.newaxis], [0])
+                assert found[0] == (dropped or not may_exceed)
 
 
 def test_the_same_bits_where_columns_are_dropped_by_counts(all_hard):
@@ -227,6 +236,19 @@ def test_the_same_bits_where_columns_are_dropped_by_counts(all_hard):
     assert reference.loose > 0.0
     for order in (np.arange(66)[::-1], rng.permutation(66)):
         assert_same_bits(relaxed_profile(X[:, order], 2).phi, reference.phi)
+
+
+def test_the_same_bits_where_segments_are_dropped_by_counts(all_hard):
+    """The same for columns that are no line as a whole, so that counts do not show one."""
+    n = 1 << 14
+    rng = np.random.default_rng(7)
+    slopes = HARD["two slopes"][1](n)
+    X = np.stack([rng.permutation(slopes * (1.0 - k * 2.0**-53)) for k in range(12)], axis=1)
+    X = np.concatenate([X, rng.integers(0, 3, (n, 60)).astype(np.float64)], axis=1)
+    reference = relaxed_profile(X)
+    assert reference.loose > 0.0
+    for order in (np.arange(72)[::-1], *(rng.permutation(72) for _ in range(4))):
+        assert_same_bits(relaxed_profile(X[:, order]).phi, reference.phi)
 
 
 # ---------------------------------------------------------------- what results say

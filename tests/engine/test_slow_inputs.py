@@ -12,12 +12,13 @@ import pytest
 
 from distributions import COLUMNS
 from geodim.data.sources import as_source
+from geodim.engine import tolerant
 from geodim.engine.hard import TEST_LOOKS
 from geodim.engine.kernels.counters import TESTS, WINDOWS
 from geodim.engine.solve import compute_profile, way_of
 from geodim.engine.tolerant import ENOUGH, MANY
 from geodim.engine.ways import Way
-from slow_columns import INPUTS, SLOW_ONCE
+from slow_columns import INPUTS, SLOW_ONCE, clocks, thirds_32
 
 N = 1 << 17
 RATIO = 10.0  # to normal data
@@ -60,3 +61,31 @@ def test_every_other_input(name):
     """Whatever it is, the number of windows has a bound, and most inputs stay far below it."""
     looks, _ = looks_of_input(name)
     assert looks <= 1.25 * max(MANY, ENOUGH / N)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rng, n: clocks(n, 1.2 + rng.random()),
+        lambda rng, n: (
+            (thirds_32(np.arange(n) % 2 == 0) + np.float32(0.01 * rng.random()))
+            * np.arange(n, dtype=np.float32)
+        ),
+    ],
+    ids=["two clocks", "two grids, float32"],
+)
+def test_many_columns_share_what_may_be_looked_at(make, monkeypatch):
+    """From 64 columns on; one column alone might look at every window of this length."""
+    monkeypatch.setattr(tolerant, "MANY", 1024)
+    n = 1 << 16
+    rng = np.random.default_rng(n)
+    X = np.stack([rng.permutation(make(rng, n)) for _ in range(64)], axis=1)
+    assert looks_per_value(X) <= 1.25 * max(1024, ENOUGH / X.size)
+
+
+def test_equal_columns_are_solved_once():
+    """Also those that are no line."""
+    n = 1 << 14
+    values = clocks(n, 1.6180339887)
+    X = np.stack([np.random.default_rng(at).permutation(values) for at in range(4)], axis=1)
+    assert looks_per_value(X) <= 1.1 * looks_per_value(X[:, :1]) / 4

@@ -17,10 +17,14 @@ from geodim.data.sources import as_source
 from geodim.engine import hard, tolerant
 from geodim.engine.alike import Bent, Straight
 from geodim.engine.column import PyramidLayout
+from geodim.engine.dominated import cells_for
 from geodim.engine.hard import has_even_part, is_straight, margin
-from geodim.engine.kernels import ladders
+from geodim.engine.kernels import even_parts, ladders
 from geodim.engine.kernels.counters import N_COUNTERS
+from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.solve import compute_profile, way_of
+from geodim.engine.target import Solved
 from geodim.engine.tolerant import Tolerant
 from geodim.engine.ways import Way
 
@@ -108,7 +112,8 @@ def test_which_columns_may_be_so():
         l = padded(np.sort(values))
         assert has_even_part(l, n) is even
         assert (margin(l, n) > 0.0) is even
-    assert margin(padded(np.sort(clocks(n))), n, coarsely=False) < 1e-9
+        # Where columns are dropped unsorted, the same is seen in counts.
+        assert (margin(l, n, cells_for(n)) > 0.0) is even
 
 
 @pytest.fixture
@@ -162,6 +167,92 @@ def test_the_same_bits_for_every_order_thread_and_block(all_tolerant):
         found = relaxed_profile(X[:, order])
         assert_same_bits(found.phi, reference.phi)
         assert found.loose == reference.loose
+
+
+def test_the_same_bits_where_columns_are_dropped_by_counts(all_tolerant):
+    """From 64 columns on; some of these lie below others by less than their widths are known."""
+    n = 3000
+    rng = np.random.default_rng(2)
+    some = alike_columns(n)
+    scaled = [rng.permutation(some[:, 0]) * (1.0 - k * 1e-4) for k in range(1, 6)]
+    X = np.concatenate([some, np.stack(scaled, axis=1), 0.3 * n * rng.random((n, 56))], axis=1)
+    reference = relaxed_profile(X)
+    assert reference.loose > 1e-6
+    exact = np.max([brute_force(padded(np.sort(values)), n) for values in X.T], axis=0)
+    assert np.all(reference.phi[1:] >= exact[1:])
+    assert np.all(reference.phi[1:] - exact[1:] <= reference.loose)
+    assert np.any(reference.phi > exact)
+    for seed, n_threads in itertools.product(range(5), (1, 3)):
+        order = np.random.default_rng(seed).permutation(X.shape[1])
+        found = relaxed_profile(X[:, order], n_threads)
+        assert_same_bits(found.phi, reference.phi)
+        assert found.loose == reference.loose
+
+
+@pytest.mark.parametrize("name", [*ALIKE, *COLUMNS])
+def test_even_parts_are_the_same_in_counts_and_in_values(name):
+    """Whether a column may be dropped unsorted and how it is solved must rest on the same numbers."""
+    for n, n_cells in ((700, 64), (3000, 1024), (1 << 14, 4096)):
+        l = sorted_column(name, n)
+        cell, first, cells = even_parts.cells_of(l[0], l[n - 1], n_cells)
+        if cells == 0:  # no such cells can be told apart
+            assert not even_parts.part_in_values(l, n, n_cells)
+            continue
+        numbers = (np.floor(l[:n] / cell) - first).astype(np.intp)
+        before = np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=cells))]).astype(np.int32)
+        assert before.size == cells + 1
+        assert even_parts.part_in_counts(before, cells, n) == even_parts.part_in_values(l, n, n_cells)
+
+
+def test_what_is_held_never_falls():
+    """A width may exceed that of a larger size; then what others attain there may have been left out."""
+    phi, owner = np.array([0.0, 1.0, 3.0, 2.9, 2.8, 3.5, 3.5]), np.array([-1, 2, 1, 0, 1, 2, 1], np.int32)
+    for loose in (0.0, 0.3):
+        profile = Profile.empty(7, 3)
+        profile.relax(True)
+        profile.phi[:], profile.owner[:] = phi, owner
+        profile.notes[LOOSE][1] = loose
+        profile.never_fall()
+        if loose > 0.0:
+            assert profile.phi.tolist() == [0.0, 1.0, 3.0, 3.0, 3.0, 3.5, 3.5]
+            assert profile.owner.tolist() == [-1, 2, 1, 1, 1, 2, 1]
+        else:
+            assert_same_bits(profile.phi, phi)
+            assert np.array_equal(profile.owner, owner)
+
+
+def test_columns_left_out_below_a_width_that_falls_again_change_nothing():
+    """One whose widths are known to within a tolerance and fall, before and after one that lies between."""
+    n = 4 * BASE
+    between = np.append(0.0, np.linspace(1.0, 2.0, n - 1))
+    falling = between * 1.001
+    falling[2 * BASE :] *= 0.9985
+    found = []
+    for order in ((0, 1), (1, 0)):
+        profile = Profile.empty(n, 2)
+        profile.relax(True)
+        for which in order:
+            widths, loose = ((falling, 0.01), (between, 0.0))[which]
+            # What a solver leaves out: sizes at which the column lies below what was reached before.
+            there = widths >= np.maximum.accumulate(profile.phi)
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], there, [0]])))
+            ranges = edges.reshape(-1, 2).astype(np.int64)
+            work = np.zeros(N_COUNTERS, np.int64)
+            profile.merge(Solved(widths, ranges, which, 0, work, loose=loose))
+        profile.never_fall()
+        found.append(profile)
+    assert_same_bits(found[0].phi, found[1].phi)
+    assert np.array_equal(found[0].owner[1:], found[1].owner[1:])
+
+
+def test_lowered_bars_never_fall():
+    bar = np.append(0.0, np.cumsum(np.random.default_rng(0).random(200)))
+    lower = even_parts.lowered_bar(bar, 1e-3, 4.0)
+    assert np.all(np.diff(lower) >= 0.0)
+    assert np.all(lower >= 0.0)
+    assert np.all(lower[BASE:] == np.maximum(bar[BASE:] - 4.0, 0.0))
+    assert np.all(lower[:BASE] <= np.maximum(bar[:BASE] - 1e-3, 0.0))
+    assert lower[BASE - 1] == min(bar[BASE - 1] - 1e-3, lower[BASE])
 
 
 def test_results_say_so_and_hold_the_exact_value(all_tolerant):

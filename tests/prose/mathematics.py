@@ -14,7 +14,6 @@ from geodim.engine.kernels.joins import WANTED
 from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.steps import SMALL, SMALLEST
 from geodim.engine.tolerant import ENOUGH, MANY
-from geodim.engine.ways import MANY_COLUMNS
 
 if TYPE_CHECKING:
     from prose.pages import Page
@@ -39,7 +38,7 @@ def check(page: Page) -> None:
     page.says("the levels predict about {} windows of each length", f"{WANTED:.0f}")
     page.allows("a rule of 400 years", "the calendar")
     page.says("more than {} looks for each length and 2^{} in all", f"{MANY:,}", ENOUGH.bit_length() - 1)
-    page.says("no line, among {} columns or more", MANY_COLUMNS)
+    page.says("below length {}, where m is smaller, the bar is cut to its value at length {}", BASE, BASE)
 
 
 def least(page: Page) -> None:

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.profile import LOOSE
+from geodim.engine.simplified import Twins as SortedTwins
+from geodim.engine.ways import sharing
+
 if TYPE_CHECKING:
     from geodim.data.checks import Ranges
     from geodim.data.sources import ColumnSource
@@ -40,17 +44,20 @@ class HopPass:
         """Solve what is left, block by block, until done or stopped."""
         from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
 
+        same = [SortedTwins() for _ in range(self.hops + 1)]  # of two equal features the lower one counts
         solvers = [
             ColumnSolver(self.source.n_points, self.kind, layers.profiles[0].step)
             for _ in range(self.threads)
         ]
         for at, solver in enumerate(solvers):  # each begins elsewhere, and so finds what others do not
             solver.turn = at / self.threads
+            solver.relaxed = LOOSE in layers.profiles[0].notes
+            solver.sharing = sharing((self.hops + 1) * self.source.n_features)
         columns_left, width = layers.unfinished(), self.way.width
         with driver.heeding(), ThreadPoolExecutor(self.threads, thread_name_prefix="geodim") as pool:
             for at in range(0, len(columns_left), width):
                 block = columns_left[at : at + width]
-                if driver.late() or not self._solve_block(block, layers, solvers, pool, driver):
+                if driver.late() or not self._solve_block(block, layers, solvers, same, pool, driver):
                     break
                 layers.finish(block)
                 driver.report(layers)
@@ -64,6 +71,7 @@ class HopPass:
         block: list[int],
         layers: Layers,
         solvers: list[ColumnSolver],
+        same: list[SortedTwins],
         pool: ThreadPoolExecutor,
         driver: Driver,
     ) -> bool:
@@ -89,6 +97,7 @@ class HopPass:
             layer = layers.layer(hop)
             for solver in solvers:
                 solver.ranges = self.ranges if hop == 0 else None
+                solver.twins = same[hop]
             if not all(list(pool.map(lambda part, layer=layer: solve(part, layer), range(len(solvers))))):
                 return False
             driver.report(layers)

@@ -18,6 +18,7 @@ from geodim.cli.certifying import (
 from geodim.cli.completing import FAMILIES, among, files_and_data_sets
 from geodim.cli.compute_plan import check_sizes, family_or_width, show_plan
 from geodim.cli.console import (
+    announce_last_bit,
     err,
     notes,
     out,
@@ -289,11 +290,8 @@ def compute(
         return
     assert file is not None
     where = place(backend, scheduler)
-    if last_bit and console.is_terminal and not quiet:
-        console.print(
-            "note: --last-bit may examine about n\N{SUPERSCRIPT TWO} / 2 windows of a column of n points: "
-            "that takes a minute for 10^6 points, and a hundred times as long for 10^7"
-        )
+    if last_bit:
+        announce_last_bit(console, quiet=quiet)
     with notes(console, quiet=quiet):
         result = _measure(
             file,

@@ -77,6 +77,15 @@ def print_written(console: Console, path: Path, before: str = "wrote ") -> None:
     console.print(f"{before}{visible(str(path))}", soft_wrap=True, markup=False)
 
 
+def announce_last_bit(console: Console, *, quiet: bool) -> None:
+    """Say what the last bit may cost, to whoever watches."""
+    if console.is_terminal and not quiet:
+        console.print(
+            "note: --last-bit may examine about n\N{SUPERSCRIPT TWO} / 2 windows of a column of n points: "
+            "that takes a minute for 10^6 points, and a hundred times as long for 10^7"
+        )
+
+
 def print_json(values: Mapping[str, object]) -> None:
     """Print one JSON document on one line: ready for jq, and for appending to a file of results."""
     # The only control character that JSON leaves unescaped.

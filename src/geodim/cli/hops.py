@@ -16,7 +16,7 @@ from geodim.cli.certifying import (
     write_certificate,
 )
 from geodim.cli.completing import data_sets
-from geodim.cli.console import err, notes, out, print_alerts, print_json
+from geodim.cli.console import announce_last_bit, err, notes, out, print_alerts, print_json
 from geodim.cli.dash import EDGES, TABLE, answered, as_named, check_files, readable
 from geodim.cli.datasets import Root, dataset_folder
 from geodim.cli.exits import ExitCode
@@ -54,6 +54,7 @@ from geodim.cli.tables import (
     SAVE_EVERY,
     Checkpoint,
     Header,
+    LastBit,
     NoNormalize,
     Rtol,
     SaveEvery,
@@ -159,6 +160,7 @@ def hops(
             "attributes. The bounds include the rounding."
         ),
     ] = None,
+    last_bit: LastBit = False,
     threads: Threads = None,
     backend: BackendOption = BackendName.auto,
     scheduler: Scheduler = None,
@@ -236,6 +238,8 @@ def hops(
     )
     only_for_plans(dry_run, {"--workers": workers, "--worker-memory": worker_memory})
     where = {} if dry_run else place(backend, scheduler)
+    if last_bit:
+        announce_last_bit(console, quiet=quiet or dry_run)
     with notes(console, quiet=quiet):
         if dry_run:
             with readable(features, TABLE) as table, readable(edges, EDGES) as pairs:
@@ -271,6 +275,7 @@ def hops(
                     "scale": by_unit,
                     "edge_weights": weights,
                     "dtype": kind,
+                    "last_bit": last_bit,
                     "n_threads": threads,
                     "memory": budget,
                     "checkpoint": checkpoint,

@@ -15,7 +15,7 @@ import numpy as np
 
 from geodim.engine.blocks import in_one_block
 from geodim.engine.changed import changed
-from geodim.engine.hard import is_straight, margin
+from geodim.engine.hard import has_even_part, is_straight, margin
 from geodim.engine.kernels import columns, pyramid, runs
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.glances import equal_neighbours
@@ -87,7 +87,8 @@ class ColumnSolver:
         self.ranges: Ranges | None = None  # what a first pass found, by column index, if known
         self.relaxed = False  # whether widths of hard columns may be off by a few roundings:
         self.near, self.loose = 0.0, 0.0  # by this at most, and by this for the current column
-        self.coarse = True  # or by more, if windows are all alike; not where columns are dropped unsorted
+        self.sharing = 1  # columns that share the windows that may be looked at, see `Tolerant.of`
+        self.cells = 0  # in which columns are counted, where they are dropped unsorted; see `margin`
         self.twins: Twins | None = None  # equal columns are solved once, unless ties matter
         self.single = False  # whether all values of the current column are float32
         self.overwrite = False  # whether columns may be sorted where they are
@@ -260,14 +261,15 @@ class ColumnSolver:
         is_open = np.zeros(layout.counts[-1], np.bool_)
         skip = self.skip_smallest and cut == 0  # after a cut, the smallest windows are elsewhere
         # Columns with values far away are dropped by counts that do not see how even the others are.
-        relaxed = self.relaxed and (self.coarse or n == self.n)
-        self.near = margin(l, n, self.coarse) if relaxed else 0.0
+        relaxed = self.relaxed and (self.cells == 0 or n == self.n)
+        self.near = margin(l, n, self.cells) if relaxed else 0.0
         self.loose = 0.0
         bar = np.maximum(known - self.near, 0.0) if self.near > 0.0 else known
         if self._open_gaps(l, n, layout.top_shift, target, bar, skip, is_open) == 0:
             return True
         del bar
-        twins = self.twins if n >= FEW_FROM and is_straight(l, n) else None
+        even = n >= FEW_FROM and (is_straight(l, n) or has_even_part(l, n))  # it might take long
+        twins = self.twins if even else None
         digest = Twins.digest(l, n, cut) if twins is not None else b""
         if twins is not None and twins.has_lower(digest, index):
             return True
@@ -371,7 +373,7 @@ class ColumnSolver:
         recursion = Recursion(
             self, alike, l, n, layout, grain, slack, bar, unit, least, span, known, skip, most_looks
         )
-        if self.coarse and self.near > 0.0 and recursion.looks_too_often():
+        if self.near > 0.0 and recursion.looks_too_often():
             return InPieces(self, pattern_or_bent, l, n, known, skip, top, slack == 0.0, self.near).solve
         return recursion.solve
 

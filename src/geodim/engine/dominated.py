@@ -28,6 +28,11 @@ WORTH = 3  # at least every third must have been dropped for tests to go on
 LOOK_EVERY = 8  # columns between updates of the bar, which read the whole profile
 
 
+def cells_for(n_points: int) -> int:
+    """Return about how many cells the values of a column are counted in."""
+    return int(np.clip(1 << max(n_points.bit_length() - 2, 0), 64, MOST_CELLS))
+
+
 class Dominance:
     """Tests columns for one thread: its scratch memory, and the bar that columns are compared with.
 
@@ -35,15 +40,20 @@ class Dominance:
     ----------
     n_points : int
         Length of the columns.
+    relaxed : bool
+        Whether widths of hard columns may exceed phi: then columns that may be hard are dropped only if they
+        lie below others by as much.
     """
 
-    def __init__(self, n_points: int) -> None:
-        from geodim.engine.kernels.dominated import dominated_columns  # noqa: PLC0415 - imports Numba
+    def __init__(self, n_points: int, *, relaxed: bool = False) -> None:
+        from geodim.engine.hard import largest_margins  # noqa: PLC0415 - imports Numba
+        from geodim.engine.kernels.dominated import dominated_columns  # noqa: PLC0415
         from geodim.engine.kernels.tiles import PADDING  # noqa: PLC0415
 
         self._find = dominated_columns
         self.n = n_points
-        self.cells = int(np.clip(1 << max(n_points.bit_length() - 2, 0), 64, MOST_CELLS))
+        self.cells = cells_for(n_points)
+        self._margins = largest_margins(n_points) if relaxed else (0.0, 0.0)
         long = n_points > SORT_ALL_UP_TO
         most = n_points // 8 if long else n_points
         self._give_up_after = OF_LONG_ONES if long else GIVE_UP_AFTER
@@ -95,8 +105,8 @@ class Dominance:
         ends = np.empty((len(columns), 2)) if known is None else known
         worth = self.tested < self._give_up_after or WORTH * self.dropped >= self.tested
         self._find(
-            values, np.asarray(columns, np.int64), self._bar, self._by, worth, self.cells, self._before,
-            self._gathered, self._ordered, self._starts, known is not None, ends, dominated,
+            values, np.asarray(columns, np.int64), self._bar, self._by, worth, *self._margins, self.cells,
+            self._before, self._gathered, self._ordered, self._starts, known is not None, ends, dominated,
         )  # fmt: skip
         if worth and self._bar[-1] > 0.0:
             self.tested += len(columns)
@@ -105,15 +115,21 @@ class Dominance:
 
 
 def is_dominated(
-    column: NDArray[np.floating], least: float, greatest: float, bar: NDArray[np.float64]
+    column: NDArray[np.floating],
+    least: float,
+    greatest: float,
+    bar: NDArray[np.float64],
+    *,
+    relaxed: bool = False,
 ) -> bool:
     """Return whether phi of the column lies strictly below ``bar``, or is 0, for all d = k - 1.
 
-    Returns False if that is not certain.  ``bar`` holds a lower bound on Phi for every d and never falls.
+    Returns False if that is not certain.  ``bar`` holds a lower bound on Phi for every d and never falls.  If
+    ``relaxed``, the widths of the column lie below, which may exceed phi.
     """
     if column.size < FROM or not 0.0 < greatest - least < bar[-1]:
         return False
-    dominance = Dominance(column.size)
+    dominance = Dominance(column.size, relaxed=relaxed)
     dominance.rise(bar)
     dominated, _ = dominance.test(column[np.newaxis], [0], np.array([[least, greatest]]))
     return bool(dominated[0])

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.kernels import glances, lines
+from geodim.engine.kernels import even_parts, glances, lines
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.pieces import spread_places
@@ -85,19 +85,33 @@ def may_repeat(l: NDArray[np.float64], n: int) -> bool:
     return may_be_segments(l, n, math.ldexp(_magnitude(l, n), -ROUNDING_BITS))
 
 
-def margin(l: NDArray[np.float64], n: int, coarsely: bool = True) -> float:
+def margin(l: NDArray[np.float64], n: int, cells: int = 0) -> float:
     """Return how far widths may be off if this column is hard; 0 if it is not, whatever others reached.
 
-    ``coarsely`` says whether columns that are no line may be off by more than roundings.
+    If ``cells`` is not 0, counts in about so many cells decide which columns are dropped unsorted.  Then a
+    column is hard only if such counts show it, and `largest_margins` bound what is returned.
     """
     magnitude = _magnitude(l, n)
     if not (HARD_FROM <= n < MOST_POINTS and SMALLEST < magnitude < LARGEST):
         return 0.0
     roundings = math.ldexp(magnitude, -NEAR_BITS)
-    if is_straight(l, n) or (coarsely and n >= COARSE_FROM and has_even_part(l, n)):
+    straight = is_straight(l, n)
+    if cells and not straight and not even_parts.part_in_values(l, n, cells):
+        return 0.0
+    if straight or (n >= COARSE_FROM and (cells or has_even_part(l, n))):
         span = float(l[n - 1] - l[0])
         return max(roundings, math.ldexp(span, -COARSEST_BITS) + 2.0 * math.ulp(span))
     return roundings if may_repeat(l, n) else 0.0
+
+
+def largest_margins(n: int) -> tuple[float, float]:
+    """Return what `margin` is at most for n values, as shares of their range and of the largest of them.
+
+    At sizes below BASE the second one suffices, since these are solved to within roundings.
+    """
+    if not HARD_FROM <= n < MOST_POINTS:
+        return 0.0, 0.0
+    return math.ldexp(1.0 + 2.0**-30, -COARSEST_BITS), math.ldexp(1.0 + 2.0**-30, -NEAR_BITS)
 
 
 def _magnitude(l: NDArray[np.float64], n: int) -> float:

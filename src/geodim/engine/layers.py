@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.profile import Profile
+from geodim.engine.profile import LOOSE, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +44,13 @@ class Layers:
         ]
         self.means_elsewhere: Callable[[], list[float]] | None = None  # while a device holds the values
 
+    def relax(self, relaxed: bool) -> None:
+        """Do what `Profile.relax` does, for all layers; what a column may be off by is noted once."""
+        if relaxed and self.profiles[0].step == 0.0:
+            noted = np.zeros(self.profiles[-1].done.size)
+            for profile in self.profiles:
+                profile.notes[LOOSE] = noted
+
     def means(self) -> list[float]:
         """Return the mean of Phi so far, for every layer."""
         if self.means_elsewhere is not None:
@@ -65,9 +72,11 @@ class Layers:
         return np.flatnonzero(~self.profiles[0].done).tolist()
 
     def stop(self, reason: str | None) -> None:
-        """Record why the pass ended early, if it did."""
+        """Record why the pass ended early, if it did, or complete it."""
         for profile in self.profiles:
             profile.stopped = reason
+            if reason is None:
+                profile.never_fall()
 
 
 class Layer:

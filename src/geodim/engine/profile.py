@@ -112,6 +112,18 @@ class Profile:
         owners = np.unique(self.owner[:-1])  # there is one window of all points, which every column knows
         return float(loose[owners[owners >= 0]].max(initial=0.0))
 
+    def never_fall(self) -> None:
+        """Raise Phi to what is held at smaller sizes, once all columns are solved, if widths may be off.
+
+        True Phi never falls, so this keeps it within what widths may be off by; and what is then held does
+        not depend on where columns were left out because they lie below a width at a smaller size (F34).
+        """
+        noted = self.notes.get(LOOSE)
+        if noted is not None and noted.any():
+            bar, by = np.empty_like(self.phi), np.empty_like(self.owner)
+            self.reached(bar, by)
+            self.phi[:], self.owner[:] = bar, by
+
     def merge_whole(self, phi: NDArray[np.float64], column: int) -> None:
         """Merge a whole column's phi with NumPy alone, as `merge` does with compiled code."""
         with self.lock:

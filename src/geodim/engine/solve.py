@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.dominated import Dominance
+from geodim.engine.dominated import Dominance, cells_for
 from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
 from geodim.engine.parts import thread_count
@@ -27,7 +27,7 @@ from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.simplified import Twins
 from geodim.engine.steps import steps_needed
 from geodim.engine.threads import threads_for
-from geodim.engine.ways import MOST_COLUMNS, local_way
+from geodim.engine.ways import MOST_COLUMNS, local_way, sharing
 from geodim.engine.windows import solve_every_window
 from geodim.memory import PROFILE_BYTES, check_points
 
@@ -118,6 +118,8 @@ def compute_profile(
         with driver.heeding():
             solve_every_window(source, profile, driver, ranges)
     profile.stopped = driver.stopped
+    if profile.stopped is None:
+        profile.never_fall()
     # Some columns happen to solve the sizes that are left out, but which ones depends on the order.
     if profile.skipped and not profile.counted:
         profile.phi[1 : 1 + profile.skipped] = 0.0
@@ -327,7 +329,8 @@ class _Run:
             return list(zip(values, block, strict=True))
         dominance: Dominance | None = getattr(self.local, "dominance", None)
         if dominance is None:
-            dominance = self.local.dominance = Dominance(self.source.n_points)
+            relaxed = LOOSE in self.profile.notes
+            dominance = self.local.dominance = Dominance(self.source.n_points, relaxed=relaxed)
         if self.way.drops:
             dominance.look(self.profile, len(block))
         known = None  # solvers notice columns that are no longer as the first pass found them
@@ -365,8 +368,9 @@ class _Run:
             solver.turn = next(self.solvers) % self.threads / self.threads
             solver.ranges = self.ranges
             solver.relaxed = LOOSE in self.profile.notes
-            solver.coarse = not self.way.drops
             solver.overwrite = True  # they are in buffers of this run
+            solver.cells = cells_for(n) if self.way.drops else 0
+            solver.sharing = sharing(self.source.n_features)
             solver.twins = self.twins
             solver.shared = self.shared
             solver.scratch = self.scratch  # one pair of lists per thread, even if it helps several solvers

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.patience import Patience
 from geodim.engine.rounding import SLACK_BITS
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from geodim.engine.profile import Profile
 
     Counts = NDArray[np.int64]
+
+
+LONG, PARTS = 1 << 16, 16  # points, from which on a search for windows can be interrupted, between parts
 
 
 def owned_columns(profile: Profile) -> NDArray[np.int64]:
@@ -53,11 +58,15 @@ def column_counts(values: NDArray[np.floating], profile: Profile, column: int, o
         How far the values may differ from those of the profile, if they were computed again.
     """
     wanted = (profile.owner == column) & (profile.phi > 0.0)
-    return counts_of_windows(values, profile.phi, wanted, 2.0 * off)
+    return counts_of_windows(values, profile.phi, wanted, 2.0 * off, column)
 
 
 def counts_of_windows(
-    values: NDArray[np.floating], phi: NDArray[np.float64], wanted: NDArray[np.bool_], off: float = 0.0
+    values: NDArray[np.floating],
+    phi: NDArray[np.float64],
+    wanted: NDArray[np.bool_],
+    off: float = 0.0,
+    column: int = 0,
 ) -> Counts:
     """Return the same counts as `column_counts` for the sizes d = k - 1 that are ``wanted``.
 
@@ -70,7 +79,7 @@ def counts_of_windows(
     """
     n = values.size
     order = order_of(values)
-    starts = starts_of_windows(values[order], phi, wanted, off)
+    starts = starts_of_windows(values[order], phi, wanted, off, column)
     sizes = np.flatnonzero(wanted)
     by_rank = np.bincount(starts[sizes] + sizes, minlength=n) - np.bincount(starts[sizes], minlength=n)
     counts = np.empty(n, np.int64)
@@ -124,9 +133,16 @@ def _numbered(values: NDArray[np.floating], distinct: NDArray[np.floating]) -> N
 
 
 def starts_of_windows(
-    ordered: NDArray[np.floating], phi: NDArray[np.float64], wanted: NDArray[np.bool_], off: float = 0.0
+    ordered: NDArray[np.floating],
+    phi: NDArray[np.float64],
+    wanted: NDArray[np.bool_],
+    off: float = 0.0,
+    column: int = 0,
 ) -> NDArray[np.int64]:
-    """Return by d = k - 1 the rank at which the leftmost narrowest window begins; 0 where none is wanted."""
+    """Return by d = k - 1 the rank at which the leftmost narrowest window begins; 0 where none is wanted.
+
+    If windows are all nearly equally wide, most of them are looked at, which is announced for this column.
+    """
     from geodim.engine.column import PyramidLayout  # noqa: PLC0415 - imports Numba
     from geodim.engine.kernels import ends, pyramid  # noqa: PLC0415
     from geodim.engine.kernels.tiles import PADDING  # noqa: PLC0415
@@ -141,7 +157,15 @@ def starts_of_windows(
     pyramid.build_base(l, n, records, layout.counts[0], 0.0, span)
     pyramid.build_parents(l, n, records, layout.offsets, layout.counts, 0.0, span)
     slack = math.ldexp(magnitude, -SLACK_BITS)
-    ends.find_starts(l, n, records, layout.offsets, layout.counts, slack, off, phi, wanted, starts)
+    late = Patience(column, n, lambda: False)
+    parts = PARTS if n >= LONG else 1
+    for edges in pairwise(np.linspace(0, n, parts + 1).astype(int).tolist()):
+        part = slice(*edges)
+        if wanted[part].any():
+            here = np.zeros(n, np.bool_)
+            here[part] = wanted[part]
+            ends.find_starts(l, n, records, layout.offsets, layout.counts, slack, off, phi, here, starts)
+            late()
     return starts
 
 

@@ -107,11 +107,19 @@ class TopTwo(Profile):
 
     def winner(self) -> Profile:
         """Return the profile of the best phi, as if nothing else had been computed."""
-        return Profile(
-            phi=self.best, owner=self.holder, step=0.0, done=self.done, n_points=self.n_points,
+        loose = LOOSE in self.notes  # then the best may still be raised, but not beside the second best
+        best, holder = (self.best.copy(), self.holder.copy()) if loose else (self.best, self.holder)
+        found = Profile(
+            phi=best, owner=holder, step=0.0, done=self.done, n_points=self.n_points,
             work=self.work, bytes_read=self.bytes_read, stopped=self.stopped, unsolved=self.unsolved,
             notes=self.notes,
         )  # fmt: skip
+        if found.stopped is None:
+            found.never_fall()
+        return found
+
+    def never_fall(self) -> None:
+        """Do nothing: `winner` does it, and which column is second is known size by size only."""
 
     def without(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Return Phi and its owners as they would be without one column."""

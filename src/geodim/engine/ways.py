@@ -146,9 +146,18 @@ def local_way(
         width = max(1, min(width, -(-n_features // threads)))
         buffers = solvers = min(threads, -(-n_features // width))
     passes = -(-n_features // width) if row_major else 1
-    drops = math.isinf(steps) and not runs
-    drops = drops and n_features >= MANY_COLUMNS and MANY_POINTS <= n_points <= DROPPED_UP_TO
-    return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=drops)
+    dropped = math.isinf(steps) and not runs and drops(n_points, n_features)
+    return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=dropped)
+
+
+def drops(n_points: int, n_features: int) -> bool:
+    """Return whether most columns of this shape are dropped without being sorted."""
+    return n_features >= MANY_COLUMNS and MANY_POINTS <= n_points <= DROPPED_UP_TO
+
+
+def sharing(n_features: int) -> int:
+    """Return how many columns share what may be looked at in all: many do, while few have as much each."""
+    return n_features if n_features >= MANY_COLUMNS else 1
 
 
 def few_windows(n_points: int, n_features: int) -> bool:

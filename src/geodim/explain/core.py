@@ -44,13 +44,22 @@ class CoreFinder:
     scale : float, optional
         What features are divided by instead, whatever features remain (for the hops of a graph:
         d_max of the attributes).
+    relaxed : bool
+        Whether widths of hard columns may be off, as in the result that is explained: a core has the same
+        dimension as that, to the bit.
     """
 
     def __init__(
-        self, source: ColumnSource, threads: int, *, normalize: bool, scale: float | None = None
+        self,
+        source: ColumnSource,
+        threads: int,
+        *,
+        normalize: bool,
+        scale: float | None = None,
+        relaxed: bool = False,
     ) -> None:
         self.source = source
-        self.columns = ColumnPass(source, threads)
+        self.columns = ColumnPass(source, threads, relaxed=relaxed)
         self.normalize = normalize
         self.scale = scale
         self.target = 0.0
@@ -81,6 +90,7 @@ class CoreFinder:
             return {}
         while True:
             two = TopTwo.of(self.source.n_points, self.source.n_features)
+            two.relax(self.columns.relaxed)
             self.columns.merge_into(two, core)
             self.target = self.measure(two.best)
             spare = self._spare(two, core)
@@ -104,6 +114,7 @@ class CoreFinder:
         """Return Phi with some more features."""
         profile = Profile.empty(self.source.n_points, self.source.n_features)
         profile.phi[:] = phi
+        profile.relax(self.columns.relaxed)
         self.columns.run(which, lambda slot, column: slot.solve(column, profile))
         return profile.phi
 

@@ -15,7 +15,9 @@ import numpy as np
 
 from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
-from geodim.engine.ways import MOST_COLUMNS
+from geodim.engine.dominated import cells_for
+from geodim.engine.patience import Patience
+from geodim.engine.ways import MOST_COLUMNS, drops, sharing
 from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:
@@ -86,14 +88,32 @@ class Slot:
         Where the columns come from.
     ranges : Ranges, optional
         What a first pass found, which every column is compared with.
+    relaxed : bool
+        Whether widths of hard columns may be off, as those of `geodim.intrinsic_dimension` are; targets must
+        be, too, see `Profile.relax`.
+    n_features : int, optional
+        Of how many columns these are some; by default those of the source.
     """
 
-    def __init__(self, source: ColumnSource, ranges: Ranges | None = None) -> None:
+    def __init__(
+        self,
+        source: ColumnSource,
+        ranges: Ranges | None = None,
+        *,
+        relaxed: bool = False,
+        n_features: int | None = None,
+    ) -> None:
         from geodim.engine.column import ColumnSolver  # noqa: PLC0415 - imports Numba
 
         self.source = source
         self.solver = ColumnSolver(source.n_points, source.dtype)
         self.solver.ranges = ranges
+        if relaxed:  # widths are those of any other pass over the same columns
+            self.solver.relaxed = True
+            every = source.n_features if n_features is None else n_features
+            self.solver.cells = cells_for(source.n_points) if drops(source.n_points, every) else 0
+            self.solver.sharing = sharing(every)
+        self.given_up: Callable[[], bool] = _never
         self.phi = np.empty(source.n_points)
         self.buffer: NDArray[np.floating] | None = None
 
@@ -112,11 +132,12 @@ class Slot:
 
     def solve(self, column: Column, target: Target) -> None:
         """Merge a column into ``target``, where it reaches the values known there."""
+        late = Patience(column.index, self.source.n_points, self.given_up)
         if column.counts is None:
-            self.solver.solve(column.values, column.index, target, _never)
+            self.solver.solve(column.values, column.index, target, late)
         else:
             values = column.values.astype(np.float64, copy=False)
-            self.solver.solve_runs(values, column.counts, column.index, target, _never)
+            self.solver.solve_runs(values, column.counts, column.index, target, late)
 
     def raised(self, column: Column, known: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the maximum of ``known`` and the column's phi.
@@ -151,10 +172,15 @@ class ColumnPass:
         Threads to use.
     ranges : Ranges, optional
         What a first pass found, which every column is compared with.
+    relaxed : bool
+        As for `Slot`; columns of values with multiplicities hold ties, and are exact in any case.
     """
 
-    def __init__(self, source: ColumnSource, threads: int, ranges: Ranges | None = None) -> None:
+    def __init__(
+        self, source: ColumnSource, threads: int, ranges: Ranges | None = None, *, relaxed: bool = False
+    ) -> None:
         self.source = source
+        self.relaxed = relaxed and not source.runs
         self.ranges = ranges
         self.threads = threads
         self._free: list[Slot] = []
@@ -190,6 +216,7 @@ class ColumnPass:
             chosen = [column for column in block if wanted is None or wanted(column)]
             if chosen and not halted.is_set():
                 slot = self._take()
+                slot.given_up = halted.is_set
                 try:
                     for column in slot.read(chosen):
                         if not halted.is_set():
@@ -225,7 +252,7 @@ class ColumnPass:
 
     def _take(self) -> Slot:
         with self._lock:
-            return self._free.pop() if self._free else Slot(self.source, self.ranges)
+            return self._free.pop() if self._free else Slot(self.source, self.ranges, relaxed=self.relaxed)
 
 
 def _blocks(columns: list[int], threads: int) -> list[list[int]]:

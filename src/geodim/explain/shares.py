@@ -228,7 +228,8 @@ def explain_dimension(
     )
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
-    finder = CoreFinder(source, threads, normalize=chosen.normalize)
+    relaxed = opened.said is None and result.plan is not None and result.plan.way.relaxed
+    finder = CoreFinder(source, threads, normalize=chosen.normalize, relaxed=relaxed)
     return _explanation(result, result.removal, source, names, finder, source.n_features)
 
 
@@ -291,6 +292,7 @@ def explain_hops(
         edge_weights=edge_weights,
         feature_names=names,
         n_threads=n_threads,
+        last_bit=True,  # a core has the same dimension to the last bit
     )
     result = whole[whole.hops]
     threads = thread_count(n_threads)

@@ -56,8 +56,9 @@ NOBODY = np.iinfo(np.int32).max  # an owner that every column comes before
 class WhatIf:
     r"""Answers to what-if questions about a data set that is measured once.
 
-    Every answer is the exact `IDResult` of the changed data, bit for bit what `geodim.intrinsic_dimension`
-    gives for it in float64, except that features keep the numbers of their columns.  With ``normalize``,
+    Every answer is the `IDResult` of the changed data, bit for bit what `geodim.intrinsic_dimension`
+    gives for it in float64, except that features keep the numbers of their columns: exact, unless windows of
+    a column are all nearly equally wide, see its ``last_bit``.  With ``normalize``,
     d_max is that of the changed data.  There is no file of it, since it asks the data; answers have files.
 
     Parameters
@@ -120,14 +121,16 @@ class WhatIf:
         self.weights = weights
         self.source, self.ranges, off = self._measured(self.original)
         self.off = off + error_of(opened.plain, self.ranges)
-        self.columns = ColumnPass(self.source, self.threads, self.ranges)
+        self.columns = ColumnPass(self.source, self.threads, self.ranges, relaxed=opened.said is None)
         self.two = TopTwo.of(self.source.n_points, self.source.n_features)
+        self.two.relax(self.columns.relaxed)
         self._coarse: CoarseProfiles | None = None
         leaders = look_ahead(self.source, self.ranges).leaders
         self.columns.merge_into(self.two, leaders)
         others = sorted(set(range(self.source.n_features)).difference(leaders))
         self.columns.merge_into(self.two, others)
-        self.result = self._summary(self.two.best.copy(), self.two.holder.copy(), self.ranges.d_max, started)
+        whole = self._profile(self.two.best, self.two.holder)
+        self.result = self._summary(whole, self.ranges.d_max, started)
 
     def remove(self, *features: str | int) -> IDResult:
         """Return the result without some features, given by name or column.
@@ -140,11 +143,8 @@ class WhatIf:
         if len(gone) >= self.source.n_features:
             msg = f"all {self.source.n_features} features would be removed: leave at least one"
             raise InputValueError(msg)
-        if len(gone) == 1:
-            phi, owner = self.two.without(gone[0])
-        else:
-            phi, owner = self._without(gone)
-        result = self._summary(phi, owner, self._range_without(gone), started)
+        found = self._profile(*self.two.without(gone[0])) if len(gone) == 1 else self._without(gone)
+        result = self._summary(found, self._range_without(gone), started)
         return replace(result, n_features=self.source.n_features - len(gone))
 
     def rescale(self, feature: str | int, factor: float) -> IDResult:
@@ -176,11 +176,13 @@ class WhatIf:
         source, ranges, off = self._measured(source)
         phi, owner = self.two.without(column)
         changed = self._profile(phi, owner)
-        slot = Slot(source)
+        for noted in changed.notes.values():  # of the column as it was
+            noted[column] = 0.0
+        slot = Slot(source, relaxed=self.columns.relaxed, n_features=self.source.n_features)
         for new in slot.read([0]):
             slot.solve(Column(column, new.values, new.counts), changed)
         d_max = max(self._range_without([column]), ranges.d_max)
-        return self._summary(changed.phi, changed.owner, d_max, started, off)
+        return self._summary(changed, d_max, started, off)
 
     def values(self, feature: str | int) -> NDArray[np.float64]:
         """Return the values of one feature, in float64."""
@@ -242,7 +244,7 @@ class WhatIf:
     def _range_without(self, gone: list[int]) -> float:
         return float(np.delete(self.ranges.widths, gone).max(initial=0.0))
 
-    def _without(self, gone: list[int]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def _without(self, gone: list[int]) -> Profile:
         """Return Phi and its owners without several features."""
         two = self.two
         best_gone, second_gone = np.isin(two.holder, gone), np.isin(two.runner, gone)
@@ -250,7 +252,7 @@ class WhatIf:
         owner = np.where(best_gone, two.runner, two.holder)
         unknown = best_gone & second_gone
         if not unknown.any():
-            return phi, owner
+            return self._profile(phi, owner)
         # What smaller k reached is reached here, too; and its column takes precedence over no other.
         phi = np.maximum.accumulate(np.where(unknown, 0.0, phi))
         owner = np.where(unknown, NOBODY, owner).astype(np.int32)
@@ -268,23 +270,24 @@ class WhatIf:
         ]
         self.columns.run(some, lambda slot, column: slot.solve(column, profile))
         profile.owner[profile.owner == NOBODY] = -1
-        return profile.phi, profile.owner
+        return profile
 
     def _profile(self, phi: NDArray[np.float64], owner: NDArray[np.int32]) -> Profile:
         profile = Profile.empty(self.source.n_points, self.source.n_features)
         profile.phi[:], profile.owner[:] = phi, owner
+        profile.notes = {name: noted.copy() for name, noted in self.two.notes.items()}
         return profile
 
     def _summary(
         self,
-        phi: NDArray[np.float64],
-        owner: NDArray[np.int32],
+        profile: Profile,
         d_max: float,
         started: float,
         off: float = 0.0,
     ) -> IDResult:
+        profile.never_fall()
         result = summarise(
-            self._profile(phi, owner),
+            profile,
             self.ranges,
             d_max=d_max,
             normalize=self.normalize,
@@ -292,7 +295,7 @@ class WhatIf:
             rtol=0.0,
             seconds=time.monotonic() - started,
             n_threads=self.threads,
-            feature_error=max(self.off, off),
+            feature_error=max(self.off, off) + 0.5 * profile.loose,  # each width is that of two values
             d_max_error=2.0 * max(self.off, off),
         )
         if self.said is None:

@@ -72,7 +72,10 @@ def column_way(problem: Problem, capacity: Capacity) -> tuple[Way, str | None]:
         if problem.apart and not resident:
             passes = 1 + -(-max(d - LEADERS, 0) // capacity.columns_at_rest(problem.bytes_per_column))
         width = capacity.columns_per_block(d, max(problem.bytes_per_column, 1))
-        return Way(method, counted, left_out, width, slots, passes=passes, resident=resident), None
+        relaxed = not problem.last_bit and problem.rtol == 0.0 and problem.runs is None
+        return Way(
+            method, counted, left_out, width, slots, passes=passes, resident=resident, relaxed=relaxed
+        ), None
     if not problem.apart or (problem.rtol == 0.0 and steps > 0.0):
         return Way(solvers=0, resident=resident), _too_large(problem, capacity)
     counters = 0

@@ -56,14 +56,16 @@ def hop_way(problem: Problem, threads: int, budget: int | None = None, columns: 
     """Return the way to run a pass on one machine.
 
     By default a cache line of columns is in flight, more where they are short; with a budget the most
-    (at most 64) whose peak stays within it.  Raises if not even a few do.
+    (at most 64) whose peak stays within it.  Raises if not even a few do.  With a tolerance, features are
+    rounded to steps, which leave nothing to relax.
     """
     if columns is None:
         columns = default_columns(problem.n_points, problem.n_features)
         if budget is not None:
             columns = _columns_within(budget, problem, threads)
     passes = -(-problem.n_features // columns) * (problem.hops or 0) * problem.products
-    return Way(width=columns, solvers=threads, passes=passes)
+    relaxed = not problem.last_bit and problem.rtol == 0.0
+    return Way(width=columns, solvers=threads, passes=passes, relaxed=relaxed)
 
 
 def _columns_within(budget: int, problem: Problem, threads: int) -> int:

@@ -12,6 +12,7 @@ from geodim.backends.dask.reduction import Reduction
 from geodim.backends.dask.source import DaskSource
 from geodim.data.checks import Ranges
 from geodim.data.sources import SparseSource, WeightedSource
+from geodim.engine.profile import LOOSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -63,6 +64,7 @@ class WholePass:
         self.cluster, self.source, self.way, self.job, self.ranges = cluster, source, way, job, ranges
         self.driver = driver
         self.profile = job.new_profile(source.n_features)
+        self.profile.relax(job.relaxed)
 
     def run(self, leaders: Sequence[int]) -> Profile:
         """Solve every column, or as many as time allows."""
@@ -102,9 +104,13 @@ class WholePass:
                 profile.done[list(part.done)] = True
                 profile.work += part.work
                 profile.bytes_read += part.bytes_read
+                for column, loose in part.loose.items():
+                    profile.notes[LOOSE][column] = loose
         if not profile.done.all():  # a worker may have found that time is over
             self.driver.late()
         profile.stopped = self.driver.stopped
+        if profile.stopped is None:
+            profile.never_fall()
         self.cluster.forget(self.job.token)
         return profile
 

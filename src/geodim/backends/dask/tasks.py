@@ -20,8 +20,8 @@ import numpy as np
 
 from geodim.backends.dask.reading import column_of, put_together
 from geodim.data.sources import as_source
-from geodim.engine.dominated import is_dominated
-from geodim.engine.profile import Profile
+from geodim.engine.dominated import cells_for, is_dominated
+from geodim.engine.profile import LOOSE, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,6 +54,8 @@ class Job:
     deadline: float | None  # seconds since the epoch: other clocks differ from machine to machine
     weights: NDArray[np.int64] | None = None
     hops: int = 0
+    relaxed: bool = False  # whether widths of hard columns may be off,
+    sharing: int = 1  # of which so many share what may be looked at
 
     @property
     def floor(self) -> float:
@@ -88,6 +90,7 @@ class Part:
     dropped: int = 0  # columns that were never sorted
     work: NDArray[np.int64] = field(default_factory=lambda: np.zeros(5, np.int64))
     bytes_read: int = 0
+    loose: dict[int, float] = field(default_factory=dict)  # by how much widths of columns may be off
 
     @property
     def stop(self) -> int:
@@ -197,6 +200,8 @@ def solve_block(
     profile = job.new_profile(len(columns))
     bench = bench_of(job, profile.phi.size)
     dense = isinstance(block[0][0], np.ndarray) and job.weights is None
+    relaxed = dense and job.relaxed
+    profile.relax(relaxed)
     first_steps = np.floor(ranges.least / job.step) if job.step > 0.0 else ranges.least
     skip = job.skipped > 0
 
@@ -212,6 +217,8 @@ def solve_block(
         if isinstance(solver, CountingSolver):
             solver.first_steps = first_steps
         solver.ranges = ranges
+        solver.relaxed, solver.sharing = relaxed, job.sharing
+        solver.cells = cells_for(job.n_points)
         if bar is not None:
             bench.lift(bar)
         bench.preset(profile)
@@ -232,7 +239,7 @@ def solve_block(
             else:
                 values = column_of(block, at, place.column)
                 if lowest is not None and is_dominated(
-                    values, float(ranges.least[at]), float(ranges.greatest[at]), lowest
+                    values, float(ranges.least[at]), float(ranges.greatest[at]), lowest, relaxed=relaxed
                 ):
                     complete = True
                     dropped += 1
@@ -253,6 +260,8 @@ def take_up(profile: Profile, before: Part, columns: list[int]) -> None:
     profile.bytes_read += before.bytes_read
     local = np.full(max(columns) + 2, -1, np.int32)  # the last for those that have no owner, -1
     local[columns] = np.arange(len(columns))
+    for column, loose in before.loose.items():
+        profile.notes[LOOSE][local[column]] = loose
     for at in range(0, before.phi.size, CHUNK):
         here = slice(before.start + at, before.start + min(at + CHUNK, before.phi.size))
         phi, owner = before.phi[at : at + CHUNK], before.owner[at : at + CHUNK]
@@ -279,12 +288,15 @@ def part_of(
     for at in range(0, owner.size, CHUNK):
         owner[at : at + CHUNK] = own[owner[at : at + CHUNK]]
     done = set(columns[profile.done[: len(columns)]].tolist()) & set(todo)
+    noted = profile.notes.get(LOOSE, np.empty(0))
+    loose = {int(columns[at]): float(noted[at]) for at in np.flatnonzero(noted).tolist()}
     if before is not None:
         done |= set(before.done)
         dropped += before.dropped
     return Part(
-        first, profile.phi[first:stop], owner, tuple(sorted(done)), dropped, profile.work, profile.bytes_read
-    )
+        first, profile.phi[first:stop], owner, tuple(sorted(done)), dropped, profile.work, profile.bytes_read,
+        loose,
+    )  # fmt: skip
 
 
 def merge_parts(parts: list[Part]) -> Part:
@@ -302,6 +314,7 @@ def merge_parts(parts: list[Part]) -> Part:
         sum(part.dropped for part in parts),
         sum((part.work for part in parts), np.zeros(5, np.int64)),
         sum(part.bytes_read for part in parts),
+        {column: loose for part in parts for column, loose in part.loose.items()},
     )
 
 

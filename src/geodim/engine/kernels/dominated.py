@@ -8,8 +8,6 @@ is next.  A column is dominated once K is less than 2.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from geodim.compiled import njit
@@ -23,6 +21,7 @@ from geodim.engine.kernels.dense_values import (
     put_in_order,
     settle_by_values,
 )
+from geodim.engine.kernels.even_parts import cells_of, lowered_bar, part_in_counts
 from geodim.engine.kernels.lanes import element, prefetch, put
 from geodim.engine.kernels.sorting import AHEAD, LINE
 from geodim.engine.kernels.tiles import PADDING
@@ -36,7 +35,7 @@ FEW = 1 << 14  # no more than this unless cells leave larger windows open;
 MORE = 3  # next, this many times as many
 ATTEMPTS = 5  # at choosing values of a column that is too long to be sorted, see `_some_values`
 SMALL, TINY = 1024, 64  # points; ties may settle windows of up to this many, and few sizes are left below
-EVEN_FROM, EVEN = 1 << 14, 60.0  # points from which on a column may be hard; see `_is_even`
+EVEN = 60.0  # points, see `_is_even`
 SMALLEST_CELL, LARGEST_CELL = 2.0**-900, 2.0**900
 SMALLEST_NARROW, MOST_NARROW = 2.0**-100, 1 << 22  # cells, and their numbers, with which float32 is exact
 
@@ -65,8 +64,9 @@ def running_best(phi, owner, bar, by):
 
 @njit(nogil=True, cache=True)
 def dominated_columns(
-    values, columns, bar, by, test, n_cells, before, gathered, ordered, starts, known, ends, rejected
-):
+    values, columns, bar, by, test, coarsest, roundings, n_cells, before, gathered, ordered, starts, known,
+    ends, rejected,
+):  # fmt: skip
     """Find the columns that at every d lie strictly below the bar, or tie where a lower column attains it.
 
     Parameters
@@ -76,6 +76,8 @@ def dominated_columns(
     bar : (n,) float64 over d, never falling, at most Phi
     by : (n,) int32, a column that attains bar[d] at d or below; of size 0 if that is unknown
     test : bool, False to find only the extremes
+    coarsest, roundings : float, by which shares of its range and of its largest value the widths of a column
+        may exceed phi if some part of it is even; 0 if widths are exact
     n_cells : int, a power of two: at most this many cells, plus two, are counted
     before : (n_cells + 3,) int32, scratch
     gathered, ordered : (m,) and (m + PADDING,) float64, scratch: m values of a column may be sorted
@@ -98,8 +100,9 @@ def dominated_columns(
         if not known:
             ends[c, 0], ends[c, 1] = _extremes(column)
         rejected[c] = test and _dominated(
-            column, ends[c, 0], ends[c, 1], columns[c], bar, by, n_cells, before, gathered, ordered, starts
-        )
+            column, ends[c, 0], ends[c, 1], columns[c], bar, by, coarsest, roundings, n_cells, before,
+            gathered, ordered, starts,
+        )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
@@ -120,7 +123,9 @@ def _extremes(column):
 
 
 @njit(nogil=True, cache=True)
-def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathered, ordered, starts):
+def _dominated(
+    column, least, greatest, index, bar, by, coarsest, roundings, n_cells, before, gathered, ordered, starts
+):  # fmt: skip
     """Try the whole proof for one column, with the arrays of `dominated_columns`; return whether it holds.
 
     It does not if the extremes are not those of the column.
@@ -131,16 +136,16 @@ def _dominated(column, least, greatest, index, bar, by, n_cells, before, gathere
         return span == 0.0 and _extremes(column) == (least, greatest)
     if span > bar[n - 1]:
         return False
-    # A power of two, so that numbering cells is exact.
-    cell = math.ldexp(1.0, math.frexp(span)[1]) / n_cells
+    cell, first, cells = cells_of(least, greatest, n_cells)
     if not SMALLEST_CELL < cell < LARGEST_CELL:
         return False
-    first = np.floor(least / cell)
-    cells = int(np.floor(greatest / cell) - first) + 1
     if cells > n_cells + 2 or not _counted(column, cell, first, least, greatest, before[: cells + 1]):
         return False
-    if n >= EVEN_FROM and _is_even(before, cells):  # perhaps a hard column
-        return False
+    if roundings > 0.0 and (_is_even(before, cells) or part_in_counts(before, cells, n)):
+        small = roundings * max(abs(least), abs(greatest))
+        bar, by = lowered_bar(bar[:n], small, max(small, coarsest * span)), by[:0]
+        if span > bar[n - 1]:
+            return False
     left, start, width = _settle_by_cells(before, cells, cell, span, bar, n)
     looks, attempt = 0, 0
     wanted = max(min(n // DENSE, FEW), 4 * left)

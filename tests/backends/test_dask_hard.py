@@ -1,0 +1,101 @@
+"""Columns whose windows are all alike, on a cluster: solved to within what is stated, as on one machine."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="the extra dask is not installed")
+
+import dask.array as da
+
+import geodim
+from engine.oracle import assert_same_bits, padded, phi as brute_force
+from geodim.backends.dask import tasks
+from geodim.data.checks import scan_ranges
+from geodim.data.sources import as_source
+from geodim.engine import hard, tolerant
+from geodim.engine.profile import LOOSE, Profile
+
+GOLDEN = 1.6180339887
+
+
+def clocks(n, ratio=GOLDEN):
+    return np.concatenate([np.arange(n // 2), ratio * np.arange(n - n // 2)])
+
+
+@pytest.fixture
+def all_tolerant(monkeypatch):
+    """Whatever looks at more than a few windows for each size is treated so, however short it is."""
+    monkeypatch.setattr(hard, "HARD_FROM", 200)
+    monkeypatch.setattr(hard, "COARSE_FROM", 200)
+    monkeypatch.setattr(hard, "COARSEST_BITS", 8)
+    monkeypatch.setattr(tolerant, "COARSEST_BITS", 8)
+    monkeypatch.setattr("geodim.engine.column.MOST_LOOKS", 64)
+    monkeypatch.setattr(tolerant, "MANY", 360)
+    monkeypatch.setattr(tolerant, "ENOUGH", 0)
+
+
+def merged(X, blocks, token):
+    """What the tasks of a pass find, in this order, each with the bar of those before it."""
+    n, d = X.shape
+    every = scan_ranges(as_source(X))
+    job = tasks.Job(token, n, X.dtype, 0.0, None, 0, 1, 1, None, relaxed=True)
+    found, bar = [], None
+    for columns in blocks:
+        values = np.ascontiguousarray(X[:, columns].T)
+        ranges = type(every)(
+            every.least[columns], every.greatest[columns], every.spreads[columns], every.energies[columns], n
+        )
+        part = tasks.solve_block([[values]], bar, job, columns, columns, ranges)
+        bar = tasks.bar_of(part, job, n)
+        found.append(part)
+    tasks.forget(token)
+    whole = tasks.merge_parts(found)
+    profile = Profile.empty(n, d)
+    profile.relax(True)
+    tasks.merge_into(profile.phi, profile.owner, 0, whole)
+    for column, loose in whole.loose.items():
+        profile.notes[LOOSE][column] = loose
+    profile.never_fall()
+    return profile
+
+
+def test_the_same_bits_for_every_order_of_tasks(all_tolerant):
+    n = 3000
+    rng = np.random.default_rng(8)
+    some = [
+        clocks(n),
+        clocks(n, GOLDEN + 1e-6) * (1.0 - 1e-4),
+        0.7 * n * np.sort(rng.random(n)),
+        clocks(n) * (1.0 - 2.0**-40),
+    ]
+    X = np.stack([rng.permutation(values) for values in some], axis=1)
+    exact = np.max([brute_force(padded(np.sort(values)), n) for values in X.T], axis=0)
+    reference = merged(X, [[0, 1, 2, 3]], "all")
+    assert reference.loose > 1e-6
+    assert np.all(reference.phi[1:] >= exact[1:])
+    assert np.all(reference.phi[1:] - exact[1:] <= reference.loose)
+    for order in itertools.permutations(([0], [1, 2], [3])):
+        found = merged(X, list(order), str(order))
+        assert_same_bits(found.phi, reference.phi)
+        assert np.array_equal(found.owner[1:], reference.owner[1:])
+        assert found.loose == reference.loose
+
+
+def test_a_cluster_says_what_one_machine_says(client):
+    n = 1 << 14
+    rng = np.random.default_rng(9)
+    grids = np.where(np.arange(n) % 2, 0.1, 0.3) * np.arange(n)
+    X = np.stack([rng.permutation(grids), rng.normal(size=n), rng.permutation(grids) * 0.5], axis=1)
+    data = da.from_array(X, chunks=(n // 2, 2))
+    found, here = geodim.intrinsic_dimension(data), geodim.intrinsic_dimension(X)
+    assert not found.exact
+    assert 0.0 < found.error < 1e-12
+    assert (found.lower, found.upper) == (here.lower, here.upper)
+    assert_same_bits(found.phi, here.phi)
+    exact = geodim.intrinsic_dimension(data, last_bit=True)
+    assert exact.exact
+    assert found.lower < exact.dimension < found.upper
