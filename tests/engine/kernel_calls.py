@@ -203,6 +203,7 @@ def calls():
         ("merge_much", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32)), ""),
         ("merge", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32)), ""),
         ("add_by_exponent", (np.ones(5).view(np.int64), *np.zeros((2, 2048), np.int64)), "bits"),
+        ("cut_gaps", (np.ones(9, np.bool_), 2, np.empty((9, 2), np.int64)), "is_open"),
         ("run_sums", (np.ones(N), np.ones(N, np.int32), 1.0, 3, 4, np.empty(1, np.int64), np.empty(1)), ""),
         ("share_sums", (np.ones(N), np.full(N, 4, np.int32), 1.0, 3, np.zeros(2), np.zeros(2, np.bool_)),
          "phi"),

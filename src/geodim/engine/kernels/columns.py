@@ -197,6 +197,29 @@ def open_gaps(l, n, shift, known, skip, is_open):
     return total + (0 if beaten else 1)
 
 
+@njit(cache=True)
+def cut_gaps(is_open, most, pieces):
+    """Cut the open gaps into pieces of at most ``most`` neighbours; return the number of pieces.
+
+    Parameters
+    ----------
+    is_open : (gaps,) bool
+    most : int
+    pieces : (gaps, 2) int64, written: the first gap of each, and the one past its last
+    """
+    require(pieces.shape[0] >= is_open.size and pieces.shape[1] == 2, "cut_gaps: pieces")
+    count = 0
+    for gap in range(is_open.size):
+        if not is_open[gap]:
+            continue
+        if count > 0 and pieces[count - 1, 1] == gap and gap - pieces[count - 1, 0] < most:
+            pieces[count - 1, 1] = gap + 1
+        else:
+            pieces[count, 0], pieces[count, 1] = gap, gap + 1
+            count += 1
+    return count
+
+
 @njit(nogil=True, cache=True)
 def smallest_beaten(l, n, d_stop, known):
     """Return whether every size in [1, d_stop) has a window below ``known``.
