@@ -200,7 +200,7 @@ def calls():
         ("along_slope", (np.zeros(N), 1.0, 0, N, np.empty(N)), ""),
         ("tilt", (np.zeros(N), one_range, 1, 1.0), ""),
         ("solve_plainly", (sorted_column(), N, 1, N, np.empty(N), np.empty((1, 2), np.int64)), "ranges"),
-        ("merge_much", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32)), ""),
+        ("merge_strip", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32), 0, N), ""),
         ("merge", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32)), ""),
         ("add_by_exponent", (np.ones(5).view(np.int64), *np.zeros((2, 2048), np.int64)), "bits"),
         ("cut_gaps", (np.ones(9, np.bool_), 2, np.empty((9, 2), np.int64)), "is_open"),

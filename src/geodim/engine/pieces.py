@@ -52,7 +52,7 @@ def pieces_of(is_open: NDArray[np.bool_], most: int = 1, turn: float = 0.0) -> N
     return pieces[_order(count, int(turn * count))]
 
 
-@lru_cache(256)
+@lru_cache(2048)
 def _order(count: int, begin: int) -> NDArray[np.intp]:
     """Return every 64th of so many places, every 32nd, and so on, but the first ``begin`` of these last."""
     stride = 1 << max(count - 1, 0).bit_length()
