@@ -22,7 +22,8 @@ from geodim.engine.kernels.glances import equal_neighbours
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.lattices import lattice, narrow_limits
 from geodim.engine.patterns import InPieces, hard_segments, line_or_pattern, pattern_or_bent
-from geodim.engine.pieces import TOP_BLOCKS, gaps_per_piece, pieces_of, spread_places
+from geodim.engine.pieces import TOP_BLOCKS, gaps_per_piece, pieces_of
+from geodim.engine.places import spread_places
 from geodim.engine.recursion import Recursion
 from geodim.engine.simplified import Twins, begin_at_zero, leave_out_outliers
 from geodim.engine.sorter import HANDFUL, Sorter

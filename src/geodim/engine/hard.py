@@ -24,7 +24,7 @@ import numpy as np
 from geodim.engine.kernels import even_parts, glances, lines
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
-from geodim.engine.pieces import spread_places
+from geodim.engine.places import spread_places
 from geodim.engine.segments import Segmented, may_be_segments
 from geodim.engine.skeleton import is_noise, jumps_of, widest_between
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.helpers import Helpers
+from geodim.engine.kernels.columns import cut_gaps
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -44,21 +45,14 @@ def pieces_of(is_open: NDArray[np.bool_], most: int = 1, turn: float = 0.0) -> N
     Examples
     --------
     >>> pieces_of(np.array([True, True, False, True, True, True]), 2).tolist()
-    [[5, 6], [3, 5], [0, 2]]
+    [[3, 5], [0, 2], [5, 6]]
     """
-    gaps = is_open.nonzero()[0]
-    firsts, stops = gaps, gaps + 1
-    if most > 1:
-        at = np.arange(gaps.size)
-        run = np.where(np.diff(gaps, prepend=-2) > 1, at, 0)  # where its run of neighbours begins
-        first = (at - np.maximum.accumulate(run)) % most == 0
-        firsts, stops = gaps[first], stops[np.append(first[1:], True)]
-    pieces = np.empty((firsts.size, 2), np.int64)
-    pieces[:, 0], pieces[:, 1] = firsts, stops
-    return pieces[_order(firsts.size, int(turn * firsts.size))]
+    pieces = np.empty((is_open.size, 2), np.int64)
+    count = cut_gaps(is_open, most, pieces)
+    return pieces[_order(count, int(turn * count))]
 
 
-@lru_cache(256)
+@lru_cache(2048)
 def _order(count: int, begin: int) -> NDArray[np.intp]:
     """Return every 64th of so many places, every 32nd, and so on, but the first ``begin`` of these last."""
     stride = 1 << max(count - 1, 0).bit_length()
@@ -67,9 +61,3 @@ def _order(count: int, begin: int) -> NDArray[np.intp]:
         order += range(stride - 1, count, 2 * stride)
         stride >>= 1
     return np.array(order[begin:] + order[:begin], np.intp)
-
-
-@lru_cache(16)
-def spread_places(n: int, count: int) -> NDArray[np.intp]:
-    """Return so many of n places, spread evenly from the first to the last: the same for all columns."""
-    return np.linspace(0, max(n - 1, 0), count).astype(np.intp)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.pieces import spread_places
+from geodim.engine.places import spread_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from geodim.engine.parts import filled, in_parts, mean, whole_numbers
 from geodim.engine.state import read_profile
+from geodim.engine.strips import StripLock
 from geodim.memory import check_points
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Bounds = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
     Steps = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]
 
-MUCH = 1 << 16  # sizes of a whole column, which take tens of microseconds to merge
+MUCH = 1 << 16  # sizes of a whole column from which on it takes long enough to merge strip by strip
 LOOSE = "loose"  # name of the note on how far each column's widths may be off, see `geodim.engine.hard`
 
 
@@ -54,7 +54,7 @@ class Profile:
     unsolved: dict[int, dict[Piece, Sizes]] = field(default_factory=dict, repr=False)
     notes: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)  # kept in checkpoints
     sizes: NDArray[np.int64] | None = field(default=None, repr=False)  # all k from 2 on, if written ahead
-    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    lock: StripLock = field(default_factory=StripLock, repr=False)
 
     @classmethod
     def empty(
@@ -87,16 +87,25 @@ class Profile:
         """Take the elementwise maximum with one column's phi."""
         from geodim.engine.kernels import columns  # noqa: PLC0415 - Numba is imported when first needed
 
-        phi, owner = self.phi[solved.cut :], self.owner[solved.cut :]
-        whole = not solved.pieces and phi.size >= MUCH
-        merge = columns.merge_much if whole else columns.merge
-        with self.lock:
-            merge(solved.phi, solved.ranges, len(solved.ranges), solved.column, phi, owner)
-            self.work += solved.work
-            if solved.loose > 0.0:
-                self.notes[LOOSE][solved.column] = solved.loose
-            for piece in solved.pieces:
-                del self.unsolved[solved.column][piece]
+        cut, column = solved.cut, solved.column
+        found = solved.phi, solved.ranges, len(solved.ranges), column, self.phi[cut:], self.owner[cut:]
+        if solved.pieces or self.phi.size < MUCH:
+            with self.lock:
+                columns.merge(*found)
+                self._note(solved)
+            return
+        for lock, first, stop in self.lock.one_by_one(self.phi.size, column):
+            with lock:
+                columns.merge_strip(*found, max(first - cut, 0), max(stop - cut, 0))
+        with self.lock.strips[0]:
+            self._note(solved)
+
+    def _note(self, solved: Solved) -> None:
+        self.work += solved.work
+        if solved.loose > 0.0:
+            self.notes[LOOSE][solved.column] = solved.loose
+        for piece in solved.pieces:
+            del self.unsolved[solved.column][piece]
 
     def relax(self, relaxed: bool) -> None:
         """If ``relaxed``, allow widths of columns to be off from now on, by an amount noted for each."""

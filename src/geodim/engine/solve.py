@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.blocks import LARGE_PAGE
 from geodim.engine.dominated import Dominance, cells_for
 from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
@@ -48,8 +49,9 @@ if TYPE_CHECKING:
 
 FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read separately
 SHARES_PER_THREAD = 2  # of the rows that threads read together: one that begins late reads less
+SHARE_BYTES = 1 << 26  # of a share at most: between two of them a thread looks at the clock
 LOOK_EVERY = 0.2  # seconds between two looks at the clock, if no task ends
-PAGE, LARGE_PAGE = 1 << 12, 1 << 21  # bytes of memory that a system provides at a time
+PAGE = 1 << 12  # bytes of memory that a system provides at a time, if not a large page
 
 
 def compute_profile(
@@ -255,7 +257,9 @@ class _Run:
         n = self.source.n_points
         read_rows: Callable[..., None] = self.source.read_rows  # type: ignore[attr-defined]
         buffers = [self._touched((self.widest, n), pool) for _ in groups[:2]]
-        edges = np.linspace(0, n, SHARES_PER_THREAD * self.threads + 1).astype(int).tolist()
+        group_bytes = self.widest * n * self.source.dtype.itemsize
+        shares = max(SHARES_PER_THREAD * self.threads, group_bytes // SHARE_BYTES)
+        edges = np.linspace(0, n, shares + 1).astype(int).tolist()
         solving: list[list[Future[None]]] = [[], []]
         for turn, group in enumerate(groups):
             values = buffers[turn % 2][: len(group)]

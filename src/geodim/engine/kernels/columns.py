@@ -197,6 +197,29 @@ def open_gaps(l, n, shift, known, skip, is_open):
     return total + (0 if beaten else 1)
 
 
+@njit(cache=True)
+def cut_gaps(is_open, most, pieces):
+    """Cut the open gaps into pieces of at most ``most`` neighbours; return the number of pieces.
+
+    Parameters
+    ----------
+    is_open : (gaps,) bool
+    most : int
+    pieces : (gaps, 2) int64, written: the first gap of each, and the one past its last
+    """
+    require(pieces.shape[0] >= is_open.size and pieces.shape[1] == 2, "cut_gaps: pieces")
+    count = 0
+    for gap in range(is_open.size):
+        if not is_open[gap]:
+            continue
+        if count > 0 and pieces[count - 1, 1] == gap and gap - pieces[count - 1, 0] < most:
+            pieces[count - 1, 1] = gap + 1
+        else:
+            pieces[count, 0], pieces[count, 1] = gap, gap + 1
+            count += 1
+    return count
+
+
 @njit(nogil=True, cache=True)
 def smallest_beaten(l, n, d_stop, known):
     """Return whether every size in [1, d_stop) has a window below ``known``.
@@ -246,7 +269,7 @@ def merge(phi, ranges, n_ranges, column, best, owner):
     """Raise the result to one column's phi elementwise; the lowest column index owns a tie.
 
     It is called under a lock, so it also keeps the interpreter's lock: threads that wait for both take turns
-    slowly.  Where there is much to merge, nobody else could do anything meanwhile; see `merge_much`.
+    slowly.  Where there is much to merge, nobody else could do anything meanwhile; see `merge_strip`.
 
     Parameters
     ----------
@@ -257,27 +280,28 @@ def merge(phi, ranges, n_ranges, column, best, owner):
     best : (n,) float64 over d, raised in place
     owner : (n,) int32 over d, column indices, written where best is raised
     """
-    _merge(phi, ranges, n_ranges, column, best, owner)
+    _merge(phi, ranges, n_ranges, column, best, owner, 0, phi.size)
 
 
 @njit(nogil=True, cache=True)
-def merge_much(phi, ranges, n_ranges, column, best, owner):
-    """Do the same as `merge` without keeping the interpreter's lock.
+def merge_strip(phi, ranges, n_ranges, column, best, owner, first, stop):
+    """Do the same as `merge` at the sizes d in [first, stop) only, without keeping the interpreter's lock.
 
     Parameters
     ----------
     phi, ranges, n_ranges, column, best, owner
         As for `merge`.
+    first, stop : int
     """
-    _merge(phi, ranges, n_ranges, column, best, owner)
+    _merge(phi, ranges, n_ranges, column, best, owner, first, stop)
 
 
 @njit(nogil=True, cache=True)
-def _merge(phi, ranges, n_ranges, column, best, owner):
-    """Merge, with or without the interpreter's lock."""
+def _merge(phi, ranges, n_ranges, column, best, owner, first, stop):
+    """Merge what lies in [first, stop), with or without the interpreter's lock."""
     require(ranges_fit(ranges, n_ranges, min(phi.size, best.size, owner.size)), "merge: ranges")
     for r in range(n_ranges):
-        for d in range(ranges[r, 0], ranges[r, 1]):
+        for d in range(max(ranges[r, 0], first), min(ranges[r, 1], stop)):
             if phi[d] > best[d]:
                 best[d] = phi[d]
                 owner[d] = column
