@@ -160,7 +160,7 @@ def ladder_of_two():
 
 
 def long_rows(phases):
-    """Departures, positions and values of three values of each phase."""
+    """Departures, turns and values of three values of each phase."""
     return np.zeros((phases, 3)), np.tile(np.array([[3, 7, 9]], np.int32), (phases, 1)), np.zeros((phases, 3))
 
 
@@ -228,6 +228,9 @@ def calls():
                          *np.array([[3, 9]] * 2), 0.0, 1, N, np.zeros(N), False, np.empty(N), ranges, work),
          "starts ends ranges"),
         ("exact_period", (np.arange(float(N)), N, 9, 9), ""),
+        ("nearly_exact_period", (np.arange(float(N)), 9, 0.5), "values"),
+        ("least_like", (np.arange(float(N)), 0.5), "squares"),
+        ("least_rises", (np.arange(5.0), np.empty(5)), "means"),
         ("narrowest_of_period", (grid_column(), N, 5, *np.empty((2, 37))), ""),
         ("fill_by_period", (grid_column(), N, 5, *np.ones((2, 5)), 1, N, np.empty(N)), "l"),
         ("narrowest_of_some", (grid_column(), -grid_column()[N - 1 :: -1], N, *np.array([[3, 9]] * 2),
@@ -244,11 +247,12 @@ def calls():
                           np.arange(float(N)), np.empty((2, 65), np.int64), np.empty((2, 65)),
                           np.empty(2, np.int64), np.empty(N, np.int32), np.empty(N)),
          "means edges places heights"),
-        ("try_long_period", (N, *long_rows(2), *long_rows(4), 1, N, 0.5, np.empty(N), np.empty(2), work),
+        ("try_long_period", (np.arange(float(N)), np.zeros(N), N, *long_rows(2), *long_rows(2), 1.0, 1, N,
+                             0.5, *np.empty((2, N)), work),
          "u end_u"),
         ("finish_long_period", (grid_column(), *np.zeros((2, N)), N, 1.0, 0.0, np.zeros(1), 1.0,
-                                *blocks_of_departures(), np.array([1, N]), np.ones((1, 2)),
-                                np.arange(N + 32.0), work), "pattern firsts limits.1"),
+                                *blocks_of_departures(), N, np.ones(N), np.arange(N + 32.0), work),
+         "pattern"),
         ("build_base", (np.arange(float(N)), N, records, BLOCKS, 0.0, 200.0), ""),
         ("build_parents", (np.arange(float(N)), N, records, offsets, counts, 0.0, 200.0), ""),
         ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N)), 0), "array.0 columns"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.alike import Bent, Lines, Straight
+from geodim.engine.departures import Departures
 from geodim.engine.hard import (
     DEAR,
     MOST_POINTS,
@@ -80,10 +81,14 @@ def line_or_pattern(l: NDArray[np.float64], n: int, top: int, exact: bool, near:
     roundings if that suffices; gaps have 2**top sizes.
     """
     found: Alike | None = repeating(l, n) if exact else None
-    if found is None:
-        line = Straight.of(l, n)
-        found = LongPattern.of(l, n, line)
-    if found is None and near > 0.0 and is_dear(l, n, line):
+    if found is not None:
+        return found
+    departures = Departures.of(l, n)
+    found = LongPattern.of(l, n, departures)
+    if found is not None:
+        return found
+    line = Straight.around(l, n, departures)
+    if near > 0.0 and is_dear(l, n, line):
         found = relaxed(l, n) or Tolerant.of(l, n, line, top, near)
     return found or line
 

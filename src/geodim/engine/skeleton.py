@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.kernels import lines
+from geodim.engine.kernels import lines, patterns
 from geodim.engine.kernels.pyramid import BASE
 
 if TYPE_CHECKING:
@@ -137,14 +137,8 @@ def _least_period(squares: NDArray[np.float64]) -> int:
 
     Only the larger numbers count, since neighbours may be alike for other reasons.
     """
-    most = squares.size
-    far = squares[most // 2 :]
-    like = LIKE * float(far.min())
-    for p in range(1, most + 1):
-        first = -(-(most // 2 + 1) // p) * p - 1  # the first multiple of p among the larger numbers
-        if max(float(squares[first::p].max()), float(squares[p - 1])) <= like:
-            return p
-    return 1
+    far = squares[squares.size // 2 :]
+    return int(patterns.least_like(squares, LIKE * float(far.min())))
 
 
 def mean_changes(u: NDArray[np.float64], most: int) -> NDArray[np.float64]:
