@@ -110,6 +110,11 @@ def reaching(a: Lanes, b: Lanes) -> int:
     return int(sum(1 << lane for lane in np.flatnonzero(a >= b).tolist()))
 
 
+def ones(bits: int) -> int:
+    """How many bits are set."""
+    return int(bits).bit_count()
+
+
 def trailing_zeros(bits: int) -> int:
     """The place of the lowest bit that is set."""
     assert bits != 0

@@ -41,7 +41,8 @@ INNER = {
     "narrowest_starts", "all_wider", "deep_of", "rank_of", "require_ladder", "work_of", "join",
     "first_from", "windows_between", "likely_share", "promising", "threshold", "try_row",
     "try_extremes", "scratch_for", "first_guess", "leave_out_few", "greatest_difference", "try_phase",
-    "differing", "count_pairs", "predicted", "try_size",
+    "differing", "count_pairs", "predicted", "try_size", "require_blocks",
+    "highest_level",
     "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
     "narrower_by", "never_falling", "exceeded_by",
 }  # fmt: skip

@@ -226,7 +226,7 @@ class Bent:
 
 def least_ahead(u: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the least of every value and the BASE - 1 values after it, as far as there are any."""
-    least = u.copy()
+    least = np.concatenate([u, np.full(BASE, np.inf)])
     reach = 1
     while reach < BASE:  # doubled each time
         np.minimum(least[:-reach], least[reach:].copy(), out=least[:-reach])

@@ -65,7 +65,7 @@ class Departures:
         jumps = jumps_of(l, n)
         first, stop = stretches[at : at + 2] if stretches else widest_between(jumps, n)
         slope = lines.fitted_slope(l, first, stop - first)
-        u, tops, floors = np.empty(n), np.empty(total), np.empty(total)
+        u, (tops, floors) = np.empty(n), np.zeros((2, total + straight.FAMILY))
         quanta, beyond = np.empty(total, np.int32), np.empty(total, np.int32)
         lines.departures(l, n, 0, np.array([slope]), u)
         rest = straight.take_slope_out(u[first:stop].copy(), stop - first)
@@ -81,7 +81,7 @@ class Departures:
         if period > 1:
             u -= repeated(means, n)
         straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
-        span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
+        span, widest = float(l[n - 1] - l[0]), max(float(tops[total - 1]), -float(floors[total - 1]))
         margin = 2.0**-48 * (widest + float(np.abs(means).max()) + 2.0**-25 * (span + slope * n))
         inside = slice(first // BASE, max(stop // BASE, first // BASE + 1))
         kinds, finest = kinds_of(quanta[: counts[0]], tops[inside] - floors[inside])

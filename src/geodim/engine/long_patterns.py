@@ -75,7 +75,7 @@ class LongPattern:
             return None
         means = phase_means(departures, period)
         noise = departures - repeated(means, n)
-        tops, floors, quanta = np.empty(line.tops.size), np.empty(line.tops.size), line.quanta.copy()
+        (tops, floors), quanta = np.zeros((2, line.tops.size)), line.quanta.copy()
         straight.block_departures(
             noise, n, line.offsets, line.counts, tops, floors, quanta, np.empty(quanta.size, np.int32)
         )

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LANES", "ROW", "any_less", "chosen", "element", "fma", "greatest", "larger", "last", "least", "load",
-    "load_row", "magnitude", "prefetch", "put", "reaching", "running", "smaller", "splat", "splat_row",
-    "steps", "store", "trailing_zeros", "transpose",
+    "load_row", "magnitude", "ones", "prefetch", "put", "reaching", "running", "smaller", "splat",
+    "splat_row", "steps", "store", "trailing_zeros", "transpose",
 ]  # fmt: skip
 
 LANES = 8
@@ -329,6 +329,15 @@ def _trailing_zeros(typing: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:  
     return types.int64(types.int64), generate
 
 
+def _ones(typing: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:  # noqa: ARG001
+    """Return how many bits are set."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), generate
+
+
 element: Callable[..., Any] = intrinsic(_element)
 put: Callable[..., Any] = intrinsic(_put)
 load: Callable[..., Any] = intrinsic(_load)
@@ -344,6 +353,7 @@ magnitude: Callable[..., Any] = intrinsic(_magnitude)
 any_less: Callable[..., Any] = intrinsic(_any_less)
 reaching: Callable[..., Any] = intrinsic(_reaching)
 trailing_zeros: Callable[..., Any] = intrinsic(_trailing_zeros)
+ones: Callable[..., Any] = intrinsic(_ones)
 chosen: Callable[..., Any] = intrinsic(_chosen)
 larger: Callable[..., Any] = intrinsic(_choosing(">"))
 smaller: Callable[..., Any] = intrinsic(_choosing("<"))

@@ -13,7 +13,7 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
-from geodim.engine.kernels.alike import CLASSES, TOP_BLOCKS, mark_settled
+from geodim.engine.kernels.alike import CLASSES, mark_settled
 from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, WINDOWS
 from geodim.engine.kernels.lanes import (
     LANES,
@@ -27,9 +27,9 @@ from geodim.engine.kernels.lanes import (
     splat_row,
     trailing_zeros,
 )
-from geodim.engine.kernels.lines import FAN_SHIFT, halves, require_lines
+from geodim.engine.kernels.lines import halves
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.kernels.straight import descend_line
+from geodim.engine.kernels.straight import FAMILY, descend_line, require_blocks
 from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
 FEW_SHIFT = 7  # one in so many sizes, as a power of two, may be left without a pair, to be tried one by one
@@ -327,15 +327,12 @@ def finish_long_period(
     work : (N_COUNTERS,) int64, added to
     """
     require(l.size >= n + PADDING and n > 1, "finish_long_period: l")
-    require(min(u.size, ahead.size) >= n, "finish_long_period: departures")
-    require_lines(n, offsets, counts, min(tops.size, floors.size, quanta.size, beyond.size))
+    require(u.size >= n and ahead.size >= n + BASE, "finish_long_period: departures")
+    require_blocks(n, offsets, counts, tops, floors, quanta, beyond)
     require(pattern.size > 0 and limits.size >= n, "finish_long_period: limits")
     require(best.size >= n + BASE, "finish_long_period: best")
     require(work.size >= N_COUNTERS, "finish_long_period: work")
-    top = 0
-    while counts[top] > TOP_BLOCKS:
-        top += 1
-    stack = np.empty(counts[top] + (counts.size << FAN_SHIFT) + 1, np.int64)
+    stack = np.empty(FAMILY * (counts.size + 2), np.int64)
     bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
     outside, no_quantum = np.empty((BASE, 1)), np.zeros(1)
     head, tail = halves(slope)
@@ -359,7 +356,7 @@ def finish_long_period(
                 found[0] = l[d0] - l[0]
             above = ((found[0] - head * d0) - tail * d0) - rest * d0
             descend_line(
-                l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0,
+                l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, d0, stop - d0,
                 slope + rest, pattern, above, margin, 0.0, stack, bounds, before, settled, found, work,
             )  # fmt: skip
     return True
