@@ -297,7 +297,7 @@ def solve_straight(
             require(0 <= positions[at] < n, "solve_straight: a position")
     stack = np.empty(FAMILY * (counts.size + 2), np.int64)
     bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
-    gaps = BATCH * min(max(means.size >> 2, 1), 4)
+    gaps = BATCH * min(max(means.size >> 2, 1), 10)
     best, outside = np.empty(gaps * BASE), np.empty((BASE, powers.size))
     n_ranges = np.int64(0)
     first_gap, last_gap = d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1
