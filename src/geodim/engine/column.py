@@ -269,7 +269,9 @@ class ColumnSolver:
         if twins is not None and twins.has_lower(digest, index):
             return True
         solve = self._piece_solver(l, n, layout, known, skip)
-        pieces = pieces_of(is_open, gaps_per_piece(n, executor, self.shared))
+        method = getattr(solve, "__self__", None)
+        alike = isinstance(method, InPieces)
+        pieces = pieces_of(is_open, gaps_per_piece(n, executor, self.shared, alike=alike))
         begin = int(self.turn * len(pieces))
         pieces = pieces[begin:] + pieces[:begin]
         top = layout.top_shift
@@ -284,9 +286,8 @@ class ColumnSolver:
             self._merge(target, Solved(self.phi, ranges[:n_ranges], index, cut, work, [piece], self.loose))
             return True
 
-        recursion = getattr(solve, "__self__", None)
-        if executor is None and self.shared is not None and isinstance(recursion, Recursion):
-            pieces = self._sweep(recursion, pieces, index, target, cut)
+        if executor is None and self.shared is not None and isinstance(method, Recursion):
+            pieces = self._sweep(method, pieces, index, target, cut)
         every = map(solve_piece, pieces) if executor is None else list(executor.map(solve_piece, pieces))
         solved = all(every)
         if twins is not None and solved:

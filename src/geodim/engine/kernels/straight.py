@@ -168,6 +168,7 @@ def descend_line(
     if around > 0.0:
         finest = math.frexp(around - np.nextafter(around, 0.0))[1] - 1 - FINER
     bounds[:] = np.nan
+    below_tolerance = math.frexp(tolerance)[1] - 1 - finest if tolerance > 0.0 else -1
     off = abs(above) + 2.0**-25 * c * d0
     evaluated = 0
     tested = 0
@@ -184,6 +185,8 @@ def descend_line(
         shift = BASE_SHIFT + FAN_SHIFT * level
         left = offsets[level] + block
         kind = min(max(min(quanta[left], beyond[left + (d0 >> shift)]) - finest, 0), CLASSES - 1)
+        if kind <= below_tolerance:
+            kind = 0
         if np.isnan(bounds[kind]):
             quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
             bound = narrower_by(best, settled, d0, sizes, around, c, pattern, quantum, tolerance)
