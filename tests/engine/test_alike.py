@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -266,7 +267,7 @@ def test_extremes():
     assert largest(u, np.array([0, 640, 1280])).size == 16
     assert u[largest(u, np.array([0, 640, 1280]))].min() > np.quantile(u, 0.6)
     expected = [u[i : i + 32].min() for i in range(u.size)]
-    assert_same_bits(least_ahead(u), np.array(expected))
+    assert_same_bits(least_ahead(u), np.array([*expected, *[np.inf] * 32]))
 
 
 def test_quanta():
@@ -304,6 +305,60 @@ def test_huge_values_beside_the_smallest_are_evaluated():
     values = np.concatenate([np.arange(300) * 5e-324, np.arange(1.0, 301.0) * 1e305])
     profile = compute_profile(as_source(values[:, np.newaxis]), n_threads=1)
     assert_same_bits(profile.phi, brute_force(np.sort(values), 600))
+
+
+def drawn(rng, n):
+    """A column whose windows are alike, of a kind that is drawn: binades, ties, patterns, jumps and noise."""
+    kind = rng.integers(6)
+    x = np.arange(n) * (1.0 if kind < 3 else rng.choice([0.1, 1.0 / 3.0, 7.0 / n]))
+    if rng.random() < 0.4:  # a pattern
+        period = int(rng.integers(2, 9))
+        x = x + np.resize(rng.integers(0, 4, period) * x[1], n)
+    if rng.random() < 0.5:  # noise, of which little may be left after rounding
+        x = x + rng.choice([1e-12, 1e-6, 0.01, 0.3]) * x[1] * rng.normal(size=n)
+    if rng.random() < 0.3:
+        x = x + 40.0 * x[1] * (np.arange(n) > rng.integers(n))
+    if rng.random() < 0.3:
+        x = x - x[rng.integers(n)]  # values of both signs: quanta differ from place to place
+    x = x / 3.0 if kind == 4 else x
+    if kind in (1, 5):
+        x = x.astype(np.float32).astype(np.float64)
+    elif kind == 2:
+        x = np.round(x * 16.0) / 16.0
+    return np.sort(x) + 0.0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_descents_over_sixteen_blocks_miss_nothing(seed):
+    """Whatever is dropped together is no narrower; numbers of blocks around powers of sixteen."""
+    rng = np.random.default_rng([seed, 16])
+    n = int(rng.choice([130, 511, 512, 513, 1000, 2047, 3001]))
+    l = padded(drawn(rng, n))
+    exact = brute_force(l, n)
+    line = Straight.of(l, n)
+    without = replace(line, starts=line.starts[:1], ends=line.ends[:1])  # so that descents have much to find
+    for way in (line, without, Bent.of(l, n)):
+        phi, work = np.zeros(n), np.zeros(N_COUNTERS, np.int64)
+        way.solve(l, n, 1, n, np.zeros(n), False, phi, work)
+        assert_same_bits(phi, exact)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 31, 32, 33, 128])
+def test_residuals_from_two_lines_at_once(size):
+    """The same floats as one by one, for every length."""
+    l = np.sort(np.random.default_rng(size).normal(size=size + 5))
+    slopes = [float(lines.fitted_slope(l, 3, size)), 0.01]
+    found = lines.residual_ranges(l, 3, size, *slopes)
+    for at, slope in enumerate(slopes):
+        head, tail = lines.halves(slope)
+        residuals = [0.0]
+        for t in range(size):
+            width, lost = lines.difference(l[3 + t], l[3])
+            residuals.append(((width - head * t) - tail * t) + lost)
+        assert found[2 * at : 2 * at + 2] == (min(residuals), max(residuals))
+    if size > 1:
+        expected = np.polyfit(np.arange(size), l[3 : 3 + size], 1)[0]
+        assert slopes[0] == pytest.approx(expected, rel=1e-9)
 
 
 # ---------------------------------------------------------------- how much is looked at

@@ -8,7 +8,7 @@ import pytest
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim.data.sources import as_source
 from geodim.engine import long_patterns
-from geodim.engine.alike import Straight
+from geodim.engine.departures import Departures
 from geodim.engine.kernels.counters import N_COUNTERS
 from geodim.engine.kernels.patterns import exact_period
 from geodim.engine.long_patterns import LongPattern
@@ -79,7 +79,7 @@ def test_long_periods_with_noise(period, n, noise, monkeypatch):
     steps = 1.0 + 3.0 * (rng.random(period) < 0.2)
     values = np.resize(steps, n).cumsum() + noise * rng.normal(size=n)
     l = padded(np.sort(values))
-    line = Straight.of(l, n)
+    line = Departures.of(l, n)
     made = LongPattern.of(l, n, line)
     assert made is not None
     assert long_period(line.u + np.resize(line.means, n)) % period == 0
@@ -93,7 +93,7 @@ def test_noise_has_no_long_period():
     rng = np.random.default_rng(5)
     for n, noise in ((12_000, 0.3), (12_000, 3.0), (500, 0.3)):
         l = padded(np.sort(np.arange(n) + noise * rng.normal(size=n)))
-        assert LongPattern.of(l, n, Straight.of(l, n)) is None
+        assert LongPattern.of(l, n, Departures.of(l, n)) is None
     n = 160_000
     u = months(n) + 0.1 * rng.normal(size=n)
     u -= np.linspace(u[0], u[-1], n)

@@ -12,21 +12,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from geodim.engine.departures import Departures, kinds_of, levels
 from geodim.engine.kernels import alike, lines, straight
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.skeleton import (
-    is_noise,
-    jumps_of,
-    least_rise,
-    nearly_a_period,
-    phase_means,
-    phase_slope,
-    repeated,
-    stretches_of,
-    widest_between,
-)
-from geodim.engine.zones import Zones, in_parts, zone_edges
+from geodim.engine.skeleton import is_noise, least_rise, stretches_of
+from geodim.engine.zones import Zones
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +28,6 @@ if TYPE_CHECKING:
 EXTREMES = 256  # starts, and as many ends, that are tried first,
 NOISE_EXTREMES = 16  # or fewer, if noise decides
 LEAST = 16  # at least this many extremes for each quantum that occurs
-FINE = 6  # quanta below 2^-6 of the residuals are ignored
 PARTS = 8  # of the column, each with its share of extremes: large windows have few positions
 MANY, TEST_LOOKS = 4096, 32  # looks for each size; a test counts as so many
 TRIED = 257  # windows of a size, to find about where the narrowest is
@@ -85,50 +75,23 @@ class Straight:
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int, stretches: Sequence[int] = (), at: int = 0) -> Straight:
-        """Prepare n ascending values.
+        """Prepare n ascending values, see `Departures.of`."""
+        return cls.around(l, n, Departures.of(l, n, stretches, at))
 
-        The line is the one around the values between jumps; or, if there are ``stretches`` that have lines of
-        their own, which begin and end at these places, the one around the stretch number ``at``.
-        """
-        offsets, counts = levels(n)
-        total = int(counts.sum())
-        jumps = jumps_of(l, n)
-        first, stop = stretches[at : at + 2] if stretches else widest_between(jumps, n)
-        slope = lines.fitted_slope(l, first, stop - first)
-        u, tops, floors = np.empty(n), np.empty(total), np.empty(total)
-        quanta, beyond = np.empty(total, np.int32), np.empty(total, np.int32)
-        lines.departures(l, n, 0, np.array([slope]), u)
-        rest = straight.take_slope_out(u[first:stop].copy(), stop - first)
-        u -= rest * np.arange(n)
-        lines.lowest_bits(l.view(np.int64), n, quanta)
-        quantum = math.ldexp(1.0, min(int(np.median(quanta[: counts[0]])), 1000))
-        period = nearly_a_period(u[first:stop], quantum)
-        if period > 1:
-            more = phase_slope(u[first:stop], period)
-            u -= more * np.arange(n)
-            rest += more
-        means = np.roll(phase_means(u[first:stop], period), first)
-        if period > 1:
-            u -= repeated(means, n)
-        straight.block_departures(u, n, offsets, counts, tops, floors, quanta, beyond)
-        span, widest = float(l[n - 1] - l[0]), max(float(tops[-1]), -float(floors[-1]))
-        margin = 2.0**-48 * (widest + float(np.abs(means).max()) + 2.0**-25 * (span + slope * n))
-        inside = slice(first // BASE, max(stop // BASE, first // BASE + 1))
-        kinds, finest = kinds_of(quanta[: counts[0]], tops[inside] - floors[inside])
-        by_binade = bool(np.any(kinds > finest))
-        edges = zone_edges(l, n, [*jumps.tolist(), *stretches[1:-1]], by_binade)
-        if not stretches:
-            edges = in_parts(edges, u)
+    @classmethod
+    def around(cls, l: NDArray[np.float64], n: int, line: Departures) -> Straight:
+        """Prepare n ascending values whose departures from a line are known."""
+        u = line.u
         starts, ends = (
-            (extremes(u, kinds), extremes(-u, kinds))
-            if by_binade
-            else (largest(u, edges), largest(-u, edges))
+            (extremes(u, line.kinds), extremes(-u, line.kinds))
+            if line.by_binade
+            else (largest(u, line.edges), largest(-u, line.edges))
         )
-        zones = Zones.of(l, n, edges, u, means, kinds, finest)
+        zones = Zones.of(l, n, line.edges, u, line.means, line.kinds, line.finest)
         return cls(
-            -l[n - 1 :: -1], u, least_ahead(u), slope, rest, margin, offsets, counts, tops, floors, quanta,
-            beyond, starts, n - 1 - ends, zones, means, least_rise(means),
-            np.array([0.0, math.inf, math.inf]),
+            -l[n - 1 :: -1], u, least_ahead(u), line.slope, line.rest, line.margin, line.offsets, line.counts,
+            line.tops, line.floors, line.quanta, line.beyond, starts, n - 1 - ends, zones, line.means,
+            least_rise(line.means), np.array([0.0, math.inf, math.inf]),
         )  # fmt: skip
 
     def solve(
@@ -261,33 +224,14 @@ class Bent:
         return ranges, count
 
 
-def levels(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return first position and number of blocks per level, from base blocks to one block of all n values."""
-    sizes = [-(-n // BASE)]
-    while sizes[-1] > 1:
-        sizes.append(-(-sizes[-1] // (1 << lines.FAN_SHIFT)))
-    counts = np.array(sizes, np.int64)
-    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64), counts
-
-
 def least_ahead(u: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the least of every value and the BASE - 1 values after it, as far as there are any."""
-    least = u.copy()
+    least = np.concatenate([u, np.full(BASE, np.inf)])
     reach = 1
     while reach < BASE:  # doubled each time
         np.minimum(least[:-reach], least[reach:].copy(), out=least[:-reach])
         reach *= 2
     return least
-
-
-def kinds_of(quanta: NDArray[np.int32], spreads: NDArray[np.float64]) -> tuple[NDArray[Any], int]:
-    """Return the quanta of blocks, raised to the finest one that matters, and that one.
-
-    ``spreads`` says how far the residuals of blocks spread: much finer quanta do not matter.
-    """
-    spread = float(np.median(spreads))
-    finest = math.frexp(spread)[1] - FINE if spread > 0.0 else -1074
-    return np.maximum(quanta, finest), finest
 
 
 def extremes(u: NDArray[np.float64], kinds: NDArray[Any]) -> NDArray[np.int64]:

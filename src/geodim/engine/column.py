@@ -8,7 +8,7 @@ solve those gaps in pieces, so that a long solve can be stopped between any two 
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.glances import equal_neighbours
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.lattices import lattice, narrow_limits
-from geodim.engine.patterns import InPieces, hard_segments, line_or_pattern, pattern_or_bent
+from geodim.engine.patterns import InPieces, OnceBent, hard_segments, line_or_pattern, pattern_or_bent
 from geodim.engine.pieces import TOP_BLOCKS, gaps_per_piece, pieces_of
 from geodim.engine.places import spread_places
 from geodim.engine.recursion import Recursion
@@ -275,10 +275,11 @@ class ColumnSolver:
         if twins is not None and twins.has_lower(digest, index):
             return True
         solve = self._piece_solver(l, n, layout, known, skip)
-        pieces = pieces_of(is_open, gaps_per_piece(n, executor, self.shared), self.turn)
-        recursion = getattr(solve, "__self__", None)
-        if executor is None and self.shared is not None and isinstance(recursion, Recursion):
-            pieces = self._sweep(recursion, pieces, index, target, cut)
+        method = getattr(solve, "__self__", None)
+        together = gaps_per_piece(n, executor, self.shared, alike=isinstance(method, InPieces))
+        pieces = pieces_of(is_open, together, self.turn)
+        if executor is None and self.shared is not None and isinstance(method, Recursion):
+            pieces = self._sweep(method, pieces, index, target, cut)
         left = [(first, last) for first, last in pieces.tolist()]
         top = layout.top_shift
         if left:
@@ -362,7 +363,8 @@ class ColumnSolver:
         unit, least = narrow_limits(quantum, magnitude, self.single)
         if 4 * pyramid.BASE <= n < MOST_STRAIGHT and is_straight(l, n):
             return InPieces(self, line_or_pattern, l, n, known, skip, top, slack == 0.0, self.near).solve
-        segmented = hard_segments(l, n) if self.near > 0.0 and slack > 0.0 else None
+        bent = OnceBent(l, n)
+        segmented = hard_segments(l, n, bent) if self.near > 0.0 and slack > 0.0 else None
         if segmented is not None:
             return InPieces(self, lambda *_: segmented, l, n, known, skip, top, False, self.near).solve
         if slack > 0.0 and begin_at_zero(l, n):
@@ -370,12 +372,13 @@ class ColumnSolver:
         records = self.records
         pyramid.build_base(l, n, records, layout.counts[0], grain, span)
         pyramid.build_parents(l, n, records, layout.offsets, layout.counts, grain, span)
-        alike = InPieces(self, pattern_or_bent, l, n, known, skip, top, slack == 0.0, 0.0)
+        alike = InPieces(self, partial(pattern_or_bent, bent=bent), l, n, known, skip, top, slack == 0.0, 0.0)
         recursion = Recursion(
             self, alike, l, n, layout, grain, slack, bar, unit, least, span, known, skip, most_looks
         )
         if self.near > 0.0 and recursion.looks_too_often():
-            return InPieces(self, pattern_or_bent, l, n, known, skip, top, slack == 0.0, self.near).solve
+            make = partial(pattern_or_bent, bent=bent)
+            return InPieces(self, make, l, n, known, skip, top, slack == 0.0, self.near).solve
         return recursion.solve
 
     def _plain(self, l: NDArray[np.float64], n: int, top: int) -> PieceSolver:

@@ -16,7 +16,7 @@ from geodim.engine.skeleton import long_period, phase_means, phase_slope, repeat
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from geodim.engine.alike import Straight
+    from geodim.engine.departures import Departures
 
 MOST = 1 << 21  # points: all sizes are solved at once, which cannot be interrupted
 ROUNDED = 2.0**-46  # of all that a slope amounts to: more than its roundings
@@ -35,7 +35,7 @@ class LongPattern:
     loose: float = 0.0
 
     @classmethod
-    def of(cls, l: NDArray[np.float64], n: int, line: Straight) -> LongPattern | None:
+    def of(cls, l: NDArray[np.float64], n: int, line: Departures) -> LongPattern | None:
         """Solve n ascending values; None if their departures from a line are no long period and noise.
 
         Roundings of values must not matter.
@@ -43,8 +43,8 @@ class LongPattern:
         if (
             n > MOST
             or 1 < line.means.size < SHORTEST
-            or line.zones.powers[-1] > 0.0
-            or line.zones.kinds.size > 1
+            or line.edges.size > 2
+            or line.kinds.min() > line.finest
         ):
             return None
         departures = line.u + repeated(line.means, n)
@@ -54,39 +54,37 @@ class LongPattern:
         more = phase_slope(departures, period)
         departures -= more * np.arange(n)
         work = np.zeros(N_COUNTERS, np.int64)
-        best, first, inside = np.empty(n + BASE), 1, n
-        firsts, limits = [first], []
+        best, limits = np.empty(n + BASE), np.empty(n)
+        first, inside = 1, n
         while True:
             least = PARTS * max(LEAST * period, FEW)
             if inside < least:
                 break
             stop = n - inside // PARTS
             starts = of_phases(l, departures, 0, inside, period)
-            ends = of_phases(l, departures, n - inside, n, period)
-            typical = float(np.median(starts[0].max(axis=1) - np.median(starts[0], axis=1)))
-            limits.append(np.empty(period))
+            ends = starts if inside == n else of_phases(l, departures, n - inside, n, period)
+            typical = float(np.median(starts[0][:, -1] - np.median(starts[0], axis=1)))
             if not phases.try_long_period(
-                n, *starts, *(np.concatenate([part, part]) for part in ends), first, stop, typical, best,
-                limits[-1], work,
+                l, departures, n, *starts, *ends, line.slope + line.rest + more, first, stop, typical, best,
+                limits, work,
             ):  # fmt: skip
                 return None
             first = stop
-            firsts.append(first)
             inside //= PARTS
-        if not limits:
+        if first == 1:
             return None
         means = phase_means(departures, period)
         noise = departures - repeated(means, n)
-        tops, floors, quanta = np.empty(line.tops.size), np.empty(line.tops.size), line.quanta.copy()
+        (tops, floors), quanta = np.zeros((2, line.tops.size)), line.quanta.copy()
         straight.block_departures(
             noise, n, line.offsets, line.counts, tops, floors, quanta, np.empty(quanta.size, np.int32)
         )
-        twice = np.concatenate([means, means])
-        rise = np.array([-phases.greatest_difference(means, twice[d : d + period]) for d in range(period)])
+        rise = np.empty(period)
+        phases.least_rises(means, rise)
         if not phases.finish_long_period(
             l, noise, least_ahead(noise), n, line.slope, line.rest + more, rise,
             2.0 * line.margin + ROUNDED * abs(more) * n, line.offsets, line.counts, tops, floors,
-            line.quanta, line.beyond, np.array(firsts), np.array(limits), best, work,
+            line.quanta, line.beyond, first, limits, best, work,
         ):  # fmt: skip
             return None
         return cls(best[:n], work)
@@ -105,14 +103,15 @@ class LongPattern:
 def of_phases(
     l: NDArray[np.float64], u: NDArray[np.float64], start: int, stop: int, period: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-    """Return departures from ``start`` to ``stop`` by phase, ascending, with their positions and values.
+    """Return departures from ``start`` to ``stop`` by phase, ascending, with their turns and values.
 
-    Where a phase has fewer than others, a value is repeated.
+    The phase of a position is itself modulo the period, and its turn the number of periods before it.  Where
+    a phase has fewer than others, a value is repeated.
     """
     rows = -(-(stop - start) // period)
     every = start + np.arange(rows * period)
     by_phase = np.where(every < stop, every, every - period).reshape(rows, period).T
-    places = np.roll(by_phase, start % period, axis=0)  # the phase of a position is itself modulo the period
+    places = np.roll(by_phase, start % period, axis=0)
     order = np.argsort(u[places], axis=1)
     places = np.take_along_axis(places, order, axis=1)
-    return u[places], places.astype(np.int32), l[places]
+    return u[places], (places // period).astype(np.int32), l[places]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.alike import Bent, Lines, Straight
+from geodim.engine.departures import Departures
 from geodim.engine.hard import (
     DEAR,
     MOST_POINTS,
@@ -82,37 +83,62 @@ def line_or_pattern(
     roundings if that suffices; gaps have 2**top sizes; for ``sharing`` see `Tolerant.of`.
     """
     found: Alike | None = repeating(l, n) if exact else None
-    if found is None:
-        line = Straight.of(l, n)
-        found = LongPattern.of(l, n, line)
-    if found is None and near > 0.0 and is_dear(l, n, line):
-        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near, sharing)
+    if found is not None:
+        return found
+    departures = Departures.of(l, n)
+    found = LongPattern.of(l, n, departures)
+    if found is not None:
+        return found
+    line = Straight.around(l, n, departures)
+    if near > 0.0 and is_dear(l, n, line):
+        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near, OnceBent(l, n), sharing)
     return found or line
 
 
+class OnceBent:
+    """A column prepared as `Bent` when this is first asked for, and kept: it takes as long as normal data."""
+
+    def __init__(self, l: NDArray[np.float64], n: int) -> None:
+        self.l, self.n = l, n
+        self.made: Bent | None = None
+
+    def __call__(self) -> Bent:
+        """Return what was prepared; threads that ask at the same time may both prepare it."""
+        if self.made is None:
+            self.made = Bent.of(self.l, self.n)
+        return self.made
+
+
 def pattern_or_bent(
-    l: NDArray[np.float64], n: int, top: int, exact: bool, near: float, sharing: int
+    l: NDArray[np.float64],
+    n: int,
+    top: int,
+    exact: bool,
+    near: float,
+    sharing: int,
+    bent: OnceBent | None = None,
 ) -> Alike:
     """Choose the method for any other alike column; see `line_or_pattern`.
 
     If ``near`` is 0, whether it is needed depends on other columns.
     """
+    bent = bent or OnceBent(l, n)
     found = repeating(l, n) if exact else None
     if found is not None:
         return found
-    found = Straight.of(l, n) if is_straight_but_for_jumps(l, n) else lines_or_bent(l, n)
-    return (Tolerant.of(l, n, found, top, near, sharing) if near > 0.0 else None) or found
+    found = Straight.of(l, n) if is_straight_but_for_jumps(l, n) else lines_or_bent(l, n, bent)
+    return (Tolerant.of(l, n, found, top, near, bent, sharing) if near > 0.0 else None) or found
 
 
-def lines_or_bent(l: NDArray[np.float64], n: int) -> Alike:
+def lines_or_bent(l: NDArray[np.float64], n: int, made: OnceBent) -> Alike:
     """Choose what examines fewer windows."""
     lined = Lines.of(l, n) if n < MOST_POINTS else None
     if lined is None:
-        return Bent.of(l, n)
+        return made()
     looks = looks_of(l, n, lined, TOO_DEAR, smallest=False)
     if looks <= DEAR:
         return lined
-    bent = Bent.of(l, n)
+    bent = made()
     return bent if looks > TOO_DEAR or looks_of(l, n, bent, looks, smallest=False) < looks else lined
 
 
@@ -121,10 +147,10 @@ def repeating(l: NDArray[np.float64], n: int) -> Alike | None:
     return Periodic.of(l, n) or (Segmented.of(l, n, 0.0) if may_be_segments(l, n, 0.0) else None)
 
 
-def hard_segments(l: NDArray[np.float64], n: int) -> Segmented | None:
+def hard_segments(l: NDArray[np.float64], n: int, bent: OnceBent) -> Segmented | None:
     """Solve a column that is no line if it consists of segments and is hard."""
     found = relaxed(l, n) if may_repeat(l, n) else None
-    return found if found is not None and is_dear(l, n, Bent.of(l, n)) else None
+    return found if found is not None and is_dear(l, n, bent()) else None
 
 
 class InPieces:

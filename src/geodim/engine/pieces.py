@@ -20,18 +20,22 @@ if TYPE_CHECKING:
 TOP_BLOCKS = 64  # the pyramid ends where at most this many blocks are left
 LONG = 1 << 20  # from this length on every gap is a piece of its own,
 GAPS_PER_PIECE = 4  # while shorter columns would spend too much time between pieces,
-SHORT = 1 << 15  # and the shortest are a single piece
+SHORT = 1 << 15  # and the shortest are a single piece,
+ALIKE_SHORT = 1 << 17  # longer ones, too, if methods are used that gain from many sizes at once
 
 
-def gaps_per_piece(n: int, executor: Executor | Helpers | None, shared: Sweep | None = None) -> int:
+def gaps_per_piece(
+    n: int, executor: Executor | Helpers | None, shared: Sweep | None = None, *, alike: bool = False
+) -> int:
     """Return how many gaps of a column of n values are solved together.
 
     After each piece a thread merges what it found and looks at the clock.  Pieces are as small as can be if
-    threads share a single column, or if they learn from each other after every piece.
+    threads share a single column, or if they learn from each other after every piece.  ``alike`` says whether
+    it is solved as an alike column.
     """
     if shared is not None or (executor is not None and not isinstance(executor, Helpers)):
         return 1
-    if n < SHORT:
+    if n < (ALIKE_SHORT if alike else SHORT):
         return TOP_BLOCKS
     return GAPS_PER_PIECE if n < LONG else 1
 

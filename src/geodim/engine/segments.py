@@ -108,10 +108,7 @@ def segments_of(values: NDArray[np.float64], within: float) -> list[tuple[int, i
 
 def period_at(values: NDArray[np.float64], within: float) -> int:
     """Return the least period of some values, or 0 if there is none."""
-    for period in range(1, min(LONGEST, values.size // 4) + 1):
-        if float(np.ptp(values[period:] - values[:-period])) <= within:
-            return period
-    return 0
+    return int(patterns.nearly_exact_period(values, min(LONGEST, values.size // 4), within))
 
 
 def repeats_until(values: NDArray[np.float64], first: int, period: int, within: float) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.kernels import lines
+from geodim.engine.kernels import lines, patterns
 from geodim.engine.kernels.pyramid import BASE
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ STRETCH_PARTS, LEAST_PARTS = 64, 4  # of a column, and those that a stretch with
 SAME_SLOPE, SAME_SPACINGS = 0.01, 8.0  # by how much slopes may differ, and parts by so many spacings
 MOST_STRETCHES, MOSTLY = 4, 0.75  # and which share of the column they are
 PHASES = 64  # the longest period of which all phases are told apart; a long period is longer,
-FAR, FAR_REPEATS, FAR_STRETCH = 5000, 32, 1 << 16  # up to this, in so many repeats; this many values show it
+FAR, FAR_REPEATS, FAR_STRETCH = 5000, 10, 1 << 16  # up to this, in so many repeats; this many values show it
 SMALLEST = 2.0**-1022  # normal number
 CANCELLED = 2.0**-20  # of the squares themselves: what is less is not well known as a difference
 LIKE = 1.25  # squares that are larger by less than this are as good as the least
@@ -137,14 +137,8 @@ def _least_period(squares: NDArray[np.float64]) -> int:
 
     Only the larger numbers count, since neighbours may be alike for other reasons.
     """
-    most = squares.size
-    far = squares[most // 2 :]
-    like = LIKE * float(far.min())
-    for p in range(1, most + 1):
-        first = -(-(most // 2 + 1) // p) * p - 1  # the first multiple of p among the larger numbers
-        if max(float(squares[first::p].max()), float(squares[p - 1])) <= like:
-            return p
-    return 1
+    far = squares[squares.size // 2 :]
+    return int(patterns.least_like(squares, LIKE * float(far.min())))
 
 
 def mean_changes(u: NDArray[np.float64], most: int) -> NDArray[np.float64]:

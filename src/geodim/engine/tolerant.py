@@ -22,6 +22,8 @@ from geodim.engine.alike import Bent, Straight
 from geodim.engine.hard import COARSEST_BITS, looks_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from geodim.engine.alike import Alike
@@ -42,12 +44,20 @@ class Tolerant:
 
     @classmethod
     def of(
-        cls, l: NDArray[np.float64], n: int, found: Alike, top: int, near: float, sharing: int = 1
+        cls,
+        l: NDArray[np.float64],
+        n: int,
+        found: Alike,
+        top: int,
+        near: float,
+        bent: Callable[[], Bent],
+        sharing: int = 1,
     ) -> Tolerant | None:
         """Prepare n ascending values if the method ``found`` is too expensive; None if it is not.
 
         The sizes of a gap are 2**top; ``near`` is what widths may be off by, with which the column was
-        compared with others, and ``sharing`` how many columns share what may be looked at in all.
+        compared with others; ``bent`` prepares the column as `Bent`; ``sharing`` columns share what may be
+        looked at in all.
         """
         span = float(l[n - 1] - l[0])
         if near < math.ldexp(span, -COARSEST_BITS) + 2.0 * math.ulp(span):
@@ -55,7 +65,7 @@ class Tolerant:
         affordable = max(MANY, ENOUGH / (sharing * n))
         if looks_of(l, n, found, affordable) <= affordable:
             return None
-        way = found if isinstance(found, Straight | Bent) else Bent.of(l, n)
+        way = found if isinstance(found, Straight | Bent) else bent()
         way = replace(way, starts=way.starts[::SOME], ends=way.ends[::SOME])
 
         def suffices(bits: int) -> bool:

@@ -21,6 +21,20 @@ import numpy as np
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
 from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, REJECTED, TESTS, WINDOWS, note_range
+from geodim.engine.kernels.lanes import (
+    LANES,
+    element,
+    load,
+    load_row,
+    ones,
+    reaching,
+    smaller,
+    splat,
+    splat_row,
+    steps,
+    store,
+    trailing_zeros,
+)
 from geodim.engine.kernels.lines import (
     FAN_SHIFT,
     HIGH,
@@ -34,7 +48,7 @@ from geodim.engine.kernels.lines import (
 )
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.smallest import solve_smallest
-from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile
+from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
 TOP_BLOCKS = 64  # at most, on the level where the descent begins
 BATCH = 16  # gaps whose upper bounds are found together, since extremes are scattered over the memory
@@ -97,15 +111,21 @@ def mark_settled(best, d0, count, head, tail, rest, quanta, outside, tolerance, 
     for e in range(count):
         d = d0 + e
         settled[e] = True
+        above = ((best[e] - head * d) - tail * d) - rest * d
+        surely = above + ROUNDINGS * (abs(above) + 2.0**-25 * head * d)
         for kind in range(quanta.size):
-            if outside[e, kind] < np.inf and best[e] > 0.0:
-                width, less = below(best[e], quanta[kind])
-                if width - less > best[e] - tolerance:
-                    width, less = best[e], tolerance
-                above = ((width - head * d) - tail * d) - rest * d
-                off = ROUNDINGS * (abs(above) + less + 2.0**-25 * head * d)
-                settled[e] = settled[e] and (above - less) + off < outside[e, kind]
-        left += 0 if settled[e] else 1
+            # Mostly they are wider whatever their quantum, which is sooner seen.
+            if outside[e, kind] > surely or best[e] == 0.0:
+                continue
+            width, less = below(best[e], quanta[kind])
+            if width - less > best[e] - tolerance:
+                width, less = best[e], tolerance
+            above = ((width - head * d) - tail * d) - rest * d
+            off = ROUNDINGS * (abs(above) + less + 2.0**-25 * head * d)
+            if not (above - less) + off < outside[e, kind]:
+                settled[e] = False
+                left += 1
+                break
     return left
 
 
@@ -167,7 +187,9 @@ def narrower_by(best, settled, d0, count, around, c, pattern, quantum, tolerance
     """Return a T as `narrower` does, or one such that wider windows are narrower by ``tolerance`` at most."""
     highest = narrower(best, settled, d0, count, around, c, pattern, quantum)
     if tolerance > 0.0:
-        any_quantum = narrower(best, settled, d0, count, around, c, pattern, 0.0)
+        any_quantum = highest
+        if quantum > 0.0:
+            any_quantum = narrower(best, settled, d0, count, around, c, pattern, 0.0)
         if abs(any_quantum) < np.inf:
             off = ROUNDINGS * (abs(any_quantum) + tolerance)
             highest = min(highest, (any_quantum - tolerance) + off)
@@ -217,6 +239,7 @@ def least_width(l, records, quanta, start, count, shift, j, d0, c, head, tail, a
 def evaluate_block(l, n, records, j, d0, c, lowest, bound, best):
     """Evaluate those starts of a base block whose windows can be narrower; return their number.
 
+    ``l`` is padded, and ``best`` (BASE or more,) float64 widths.
     ``lowest`` is the bound for a start with the block's largest residual.  For any other start, the bound is
     higher by as much as its residual is smaller.
     """
@@ -227,15 +250,24 @@ def evaluate_block(l, n, records, j, d0, c, lowest, bound, best):
     width = l[min(first + BASE, n) - 1] - base
     needed = top - (bound - lowest) - ROUNDINGS * (width + c * BASE + abs(top) + abs(bound - lowest))
     count = min(BASE, n - d0 - first)
-    promising = 0
-    for t in range(count):
-        promising += 1 if (l[first + t] - base) - c * t >= needed else 0
+    bits = np.int64(0)
+    begin, slope, least = splat(base), splat(c), splat(needed)
+    t = steps()
+    for at in range(0, BASE, LANES):
+        bits |= reaching((load(l, first + at) - begin) - slope * t, least) << at
+        t = t + splat(np.float64(LANES))
+    bits &= (1 << count) - 1
+    promising = ones(bits)
     if promising > FEW:
         evaluate_tile(l, first, first + count, d0, best)
         return count
-    for t in range(count):
-        if (l[first + t] - base) - c * t >= needed:
-            evaluate_row(l, first + t, d0, best)
+    if promising > 0:
+        row = load_row(best, 0)
+        while bits:
+            i = first + trailing_zeros(bits)
+            row = smaller(load_row(l, i + d0) - splat_row(element(l, i)), row)
+            bits &= bits - 1
+        store(best, 0, row)
     return promising
 
 
@@ -259,6 +291,7 @@ def descend(
 ):  # fmt: skip
     """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1, or to within ``tolerance``.
 
+    Quanta that are no larger than the tolerance make no difference, and count as none.
     ``stack`` is (4 levels + blocks of level top,) int64, ``bounds`` (CLASSES,) and ``before`` (BASE,)
     float64: scratch.  Sizes that are ``settled``, (BASE,) bool, need not be lowered, though they may be.
     """
@@ -266,6 +299,7 @@ def descend(
     finest = -1075  # finer powers of two are not distinguished as quanta
     if around > 0.0:
         finest = math.frexp(around - np.nextafter(around, 0.0))[1] - 1 - FINER
+    below_tolerance = math.frexp(tolerance)[1] - 1 - finest if tolerance > 0.0 else -1
     bounds[:] = np.nan
     head, tail = halves(c)
     depth = 0
@@ -286,6 +320,8 @@ def descend(
         )
         work[TESTS] += 1
         kind = min(max(exponent - finest, 0), CLASSES - 1)
+        if kind <= below_tolerance:
+            kind = 0
         if np.isnan(bounds[kind]):
             quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
             bounds[kind] = narrower_by(best, settled, d0, sizes, around, c, pattern, quantum, tolerance)

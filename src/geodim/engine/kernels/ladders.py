@@ -50,8 +50,8 @@ def exceeded_by(values, count, most):
 
 
 @njit(nogil=True, cache=True)
-def build_ladder(u, n, means, edges, sign, cumulative, values, firsts, out, levels, places, heights):
-    """Write the ladders of all classes; return how many places they take.
+def gather_extremes(u, n, means, edges, sign, begins, below, at, some):
+    """Write the extreme departures of all classes, and what none of the others of a class exceeds.
 
     Parameters
     ----------
@@ -60,6 +60,50 @@ def build_ladder(u, n, means, edges, sign, cumulative, values, firsts, out, leve
     means : (p,) float64, the pattern, by phase
     edges : (zones + 1,) int64, positions, from 0 to n
     sign : float64, 1 for starts, of which the greatest departures count, and -1 for ends
+    begins : (zones p + 1,) int64, where classes begin in the following, written
+    below : (zones p,) float64, written
+    at : (room,) int32, positions, ascending in every class, written
+    some : (room,) float64, the departures there times the sign, written
+    """
+    period = means.size
+    zones = edges.size - 1
+    require(u.size >= n, "gather_extremes: u")
+    require(period > 0 and zones > 0, "gather_extremes: classes")
+    require(edges[0] >= 0 and edges[zones] <= n, "gather_extremes: edges")
+    require(min(begins.size - 1, below.size) >= zones * period, "gather_extremes: classes")
+    room = min(at.size, some.size)
+    every = np.empty(n)
+    used = 0
+    for zone in range(zones):
+        start, stop = edges[zone], edges[zone + 1]
+        require(start <= stop, "gather_extremes: edges")
+        for phase in range(period):
+            kind = zone * period + phase
+            begins[kind] = used
+            first = start + (phase - start) % period
+            count = 0
+            for i in range(first, stop, period):
+                every[count] = sign * (u[i] + means[phase])
+                count += 1
+            depth = max(count >> DEEP_SHIFT, min(count, deep_of(n, period)))
+            below[kind] = exceeded_by(every, count, depth) if depth < count else -np.inf
+            for m in range(count):
+                if every[m] > below[kind]:
+                    require(used < room, "gather_extremes: at")
+                    at[used], some[used] = first + period * m, every[m]
+                    used += 1
+    begins[zones * period] = used
+
+
+@njit(nogil=True, cache=True)
+def build_ladder(begins, below, at, some, ordered, cumulative, values, firsts, out, levels, places, heights):
+    """Write the ladders of all classes; return how many places they take.
+
+    Parameters
+    ----------
+    begins, below, at, some
+        As `gather_extremes` fills them.
+    ordered : (room,) float64, ``some`` ascending in every class
     cumulative : bool, whether a level is to hold all that is higher, too
     values : (n,) float64, to be stored with the positions
     firsts : (zones p, LEVELS + 1) int64, where levels begin and end in places, written; see `level_bounds`
@@ -68,61 +112,41 @@ def build_ladder(u, n, means, edges, sign, cumulative, values, firsts, out, leve
     places : (room,) int32, positions, ascending within a level, written
     heights : (room,) float64, the values there, written
     """
-    period = means.size
-    zones = edges.size - 1
-    require(min(u.size, values.size) >= n, "build_ladder: u")
-    require(period > 0 and zones > 0, "build_ladder: classes")
-    require(edges[0] >= 0 and edges[zones] <= n, "build_ladder: edges")
-    require(min(firsts.shape[0], out.shape[0], levels.size) >= zones * period, "build_ladder: classes")
+    classes = below.size
+    require(begins.size >= classes + 1, "build_ladder: classes")
+    require(min(firsts.shape[0], out.shape[0], levels.size) >= classes, "build_ladder: classes")
     require(min(firsts.shape[1], out.shape[1]) >= LEVELS + 1, "build_ladder: levels")
+    require(begins[0] >= 0 and begins[classes] <= min(at.size, some.size, ordered.size), "build_ladder: some")
     room = min(places.size, heights.size)
-    some, at = np.empty(n), np.empty(n, np.int32)
     used = 0
-    for zone in range(zones):
-        start, stop = edges[zone], edges[zone + 1]
-        require(start <= stop, "build_ladder: edges")
-        for phase in range(period):
-            kind = zone * period + phase
-            count = 0
-            for i in range(start + (phase - start) % period, stop, period):
-                some[count] = sign * (u[i] + means[phase])
-                count += 1
-            firsts[kind, :] = used
-            out[kind, :] = -np.inf
-            levels[kind] = 0
-            if count == 0:
-                continue
-            depth = max(count >> DEEP_SHIFT, min(count, deep_of(n, period)))
-            below = exceeded_by(some, count, depth) if depth < count else -np.inf
-            high = 0
-            for m in range(count):
-                if some[m] > below:
-                    at[high] = start + (phase - start) % period + period * m
-                    some[high] = some[m]
-                    high += 1
-            ordered = np.sort(some[:high])[::-1]
-            out[kind, 0] = ordered[0] if high > 0 else below
-            level, last = 0, 0
-            for step in range(LEVELS - 1):
-                rank = min(rank_of(step), high)
-                while 0 < rank < high and ordered[rank] == ordered[rank - 1]:
-                    rank -= 1
-                if rank > last:
-                    out[kind, level + 1] = ordered[rank] if rank < high else below
-                    require(used + (rank if cumulative else rank - last) <= room, "build_ladder: places")
-                    firsts[kind, level] = used
-                    most = np.inf if cumulative else out[kind, level]
-                    for m in range(high):
-                        if out[kind, level + 1] < some[m] <= most:
-                            places[used] = at[m]
-                            heights[used] = values[at[m]]
-                            used += 1
-                    level += 1
-                    last = rank
-                if rank == high:
-                    break
-            levels[kind] = level
-            firsts[kind, level:] = used
+    for kind in range(classes):
+        begin, end = begins[kind], begins[kind + 1]
+        require(begin <= end, "build_ladder: begins")
+        firsts[kind, :] = used
+        out[kind, :] = -np.inf
+        out[kind, 0] = ordered[end - 1] if end > begin else below[kind]
+        level, last = 0, 0
+        for step in range(LEVELS - 1):
+            rank = min(rank_of(step), end - begin)
+            while 0 < rank < end - begin and ordered[end - 1 - rank] == ordered[end - rank]:
+                rank -= 1
+            if rank > last:
+                out[kind, level + 1] = ordered[end - 1 - rank] if rank < end - begin else below[kind]
+                require(used + (rank if cumulative else rank - last) <= room, "build_ladder: places")
+                firsts[kind, level] = used
+                most = np.inf if cumulative else out[kind, level]
+                for m in range(begin, end):
+                    if out[kind, level + 1] < some[m] <= most:
+                        require(0 <= at[m] < values.size, "build_ladder: at")
+                        places[used] = at[m]
+                        heights[used] = values[at[m]]
+                        used += 1
+                level += 1
+                last = rank
+            if rank == end - begin:
+                break
+        levels[kind] = level
+        firsts[kind, level:] = used
     return used
 
 

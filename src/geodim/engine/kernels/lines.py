@@ -21,6 +21,18 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
+from geodim.engine.kernels.lanes import (
+    LANES,
+    greatest,
+    larger,
+    last,
+    least,
+    load,
+    running,
+    smaller,
+    splat,
+    steps,
+)
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 
 SLOPE, LOW, HIGH, OFF = 0, 1, 2, 3
@@ -132,31 +144,53 @@ def fitted_slope(l, first, size):
     count = (size + stride - 1) // stride
     middle = 0.5 * stride * (count - 1)
     products = 0.0
-    squares = 0.0
-    for m in range(count):
-        t = m * stride
-        x = t - middle
-        products += x * ((l[first + t] - base) - slope * t)
-        squares += x * x
+    m = 0
+    if stride == 1:
+        sums, t, begin, chord, half = splat(0.0), steps(), splat(base), splat(slope), splat(middle)
+        while m + LANES <= count:
+            sums = sums + (t - half) * ((load(l, first + m) - begin) - chord * t)
+            t = t + splat(np.float64(LANES))
+            m += LANES
+        products = least(last(running(sums)))
+    for rest in range(m, count):
+        t = rest * stride
+        products += (t - middle) * ((l[first + t] - base) - slope * t)
+    squares = np.float64(stride) ** 2 * count * (np.float64(count) ** 2 - 1.0) / 12.0
     return max(slope + products / squares, 0.0) if squares > 0.0 else slope
 
 
-@njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
-def residual_range(l, first, size, slope):
-    """Return the least and greatest residual of a block from a line through its first value.
+@njit(nogil=True, cache=True, counts_references=False)
+def residual_ranges(l, first, size, slope, other):
+    """Return the least and greatest residual of a block from two lines through its first value.
 
-    ``l`` is (first + size or more,) float64, ascending; ``slope`` in its units per index.
+    ``l`` is (first + size or more,) float64, ascending; ``slope`` and ``other`` in its units per index.
     """
     base = l[first]
     head, tail = halves(slope)
-    low = 0.0
-    high = 0.0
-    for t in range(size):
-        width, lost = difference(l[first + t], base)
-        residual = ((width - head * t) - tail * t) + lost
-        low = min(low, residual)
-        high = max(high, residual)
-    return low, high
+    other_head, other_tail = halves(other)
+    begin, t = splat(base), steps()
+    heads, tails, other_heads, other_tails = splat(head), splat(tail), splat(other_head), splat(other_tail)
+    lows, highs, other_lows, other_highs = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+    m = 0
+    while m + LANES <= size:
+        value = load(l, first + m)
+        width = value - begin  # and what is lost, as `difference` finds it
+        back = width - value
+        lost = (value - (width - back)) - (begin + back)
+        residual = ((width - heads * t) - tails * t) + lost
+        lows, highs = smaller(residual, lows), larger(residual, highs)
+        residual = ((width - other_heads * t) - other_tails * t) + lost
+        other_lows, other_highs = smaller(residual, other_lows), larger(residual, other_highs)
+        t = t + splat(np.float64(LANES))
+        m += LANES
+    low, high, other_low, other_high = least(lows), greatest(highs), least(other_lows), greatest(other_highs)
+    for rest in range(m, size):
+        far, gone = difference(l[first + rest], base)
+        departs = ((far - head * rest) - tail * rest) + gone
+        low, high = min(low, departs), max(high, departs)
+        departs = ((far - other_head * rest) - other_tail * rest) + gone
+        other_low, other_high = min(other_low, departs), max(other_high, departs)
+    return low, high, other_low, other_high
 
 
 @njit(nogil=True, cache=True, counts_references=False)
@@ -206,12 +240,10 @@ def build_lines(l, n, offsets, counts, records, quanta):
             first = block * size
             points = min(size, n - first)
             slope = fitted_slope(l, first, points)
-            low, high = residual_range(l, first, points, slope)
-            if level < top:
-                inherited = records[offsets[level + 1] + (block >> FAN_SHIFT), SLOPE]
-                other_low, other_high = residual_range(l, first, points, inherited)
-                if other_high - other_low <= (1.0 + BENT / math.sqrt(points)) * (high - low):
-                    slope, low, high = inherited, other_low, other_high
+            inherited = records[offsets[level + 1] + (block >> FAN_SHIFT), SLOPE] if level < top else slope
+            low, high, other_low, other_high = residual_ranges(l, first, points, slope, inherited)
+            if other_high - other_low <= (1.0 + BENT / math.sqrt(points)) * (high - low):
+                slope, low, high = inherited, other_low, other_high
             row = records[offsets[level] + block]
             row[SLOPE], row[LOW], row[HIGH] = slope, low, high
             width = (l[first + points - 1] - l[first]) + slope * size

@@ -46,6 +46,51 @@ def exact_period(l, n, most, looks):
 
 
 @njit(nogil=True, cache=True)
+def nearly_exact_period(values, most, within):
+    """Return the least p <= ``most`` after which values change by the same, to ``within`` this much, or 0.
+
+    Parameters
+    ----------
+    values : (some,) float64
+    most : int
+    within : float64
+    """
+    for p in range(1, min(most, values.size - 1) + 1):
+        low = high = values[p] - values[0]
+        i = 1
+        while i + p < values.size and high - low <= within:
+            step = values[i + p] - values[i]
+            low, high = min(low, step), max(high, step)
+            i += 1
+        if high - low <= within:
+            return p
+    return 0
+
+
+@njit(nogil=True, cache=True)
+def least_like(squares, like):
+    """Return the least p for which squares[p - 1] is small, and so are those of its multiples from half on.
+
+    Returns 1 if there is none.
+
+    Parameters
+    ----------
+    squares : (some,) float64, by number of steps, from 1 on
+    like : float64, what counts as small
+    """
+    most = squares.size
+    for p in range(1, most + 1):
+        q = -(-(most // 2 + 1) // p) * p  # the first multiple of p among the larger numbers
+        small = squares[p - 1] <= like
+        while small and q <= most:
+            small = squares[q - 1] <= like
+            q += p
+        if small:
+            return p
+    return 1
+
+
+@njit(nogil=True, cache=True)
 def narrowest_of_period(l, n, p, base, tail):
     """Write the narrowest widths of d < p, over p starts, and of the p - 1 largest d, over all starts.
 

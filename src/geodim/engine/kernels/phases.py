@@ -2,9 +2,9 @@
 
 The period p is so long that every phase has few values.  All sizes of one phase are taken together, those
 that are e modulo p: windows lead from each phase r to the phase r + e, and a threshold t is lowered until
-every size has a window with u_i - u_j > t.  The values of each phase are sorted, so no other pairs are looked
-at, and pairs of phases whose greatest and least value are not that far apart are skipped (F28 in
-docs/mathematics.md).
+nearly every size has a window with u_i - u_j > t; the few others are tried one by one.  The values of each
+phase are sorted, so no other pairs are looked at, and pairs of phases whose greatest and least value are not
+that far apart are skipped (F28 in docs/mathematics.md).
 """
 
 from __future__ import annotations
@@ -13,143 +13,304 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
-from geodim.engine.kernels.alike import CLASSES, TOP_BLOCKS, mark_settled
+from geodim.engine.kernels.alike import CLASSES, mark_settled
 from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, WINDOWS
-from geodim.engine.kernels.lines import FAN_SHIFT, halves, require_lines
+from geodim.engine.kernels.lanes import (
+    LANES,
+    ROW,
+    greatest,
+    larger,
+    load,
+    load_row,
+    reaching,
+    splat,
+    splat_row,
+    trailing_zeros,
+)
+from geodim.engine.kernels.lines import halves
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
-from geodim.engine.kernels.straight import descend_line
+from geodim.engine.kernels.straight import FAMILY, descend_line, require_blocks
 from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 
-ROUNDS = 8  # in which a threshold is lowered at most,
-WIDER = 1.2  # by this factor
-TOO_MANY, ENOUGH = 400, 48  # pairs for each size: no more are tried; fewer were needed
-SLIGHTLY = 1.05  # by this factor the next thresholds differ
-SOME_SHIFT = 6  # phases may fail, one in so many as a power of two
+FEW_SHIFT = 7  # one in so many sizes, as a power of two, may be left without a pair, to be tried one by one
+ROUNDS = 24  # in which a threshold is lowered at most, by
+WIDER = 1.1  # this factor of its distance from the greatest difference
+STEPS = 4  # windows that are tried together: fewer branches that cannot be foreseen
+A_LITTLE = 0.01  # of that distance: a narrowest window is certain if all that come so close were tried
+LIKELY = 44  # times the values of a phase: pairs that leave few sizes without one
+TOO_MANY = 400  # pairs for each size: no more are tried
+GUESSES, NEARLY, POWER = 6, 1.25, 0.25  # until the number is nearly this, as it grows with about this power
+SLOWLY = 0.1  # the prediction is corrected by this part of what it is off
+SAMPLES, BINS, FARTHEST = 64, 256, 3.0  # of phases and distances, from which the number of pairs is predicted
+SOME, SOME_SHIFT = 16, 6  # phases may fail, and one in so many more, as a power of two
 LEFT_SHIFT = 4  # and gaps be left to a descent, likewise
-TOGETHER = 16  # phases of sizes that are looked at together, since their values lie side by side
-
-
-@njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})
-def greatest_difference(tops, floors):
-    """Return the greatest difference of two arrays of one length."""
-    most = -np.inf
-    for k in range(tops.size):
-        most = max(most, tops[k] - floors[k])
-    return most
 
 
 @njit(nogil=True, cache=True, counts_references=False)
-def try_phases(phases, number, starts, ends, d_first, d_stop, tops, floors, limits, tried, best):
-    """Try all windows above thresholds that lead to ends that are some numbers of phases further on.
+def greatest_difference(tops, floors, first, count):
+    """Return the greatest tops[r] - floors[first + r], r below ``count``, a multiple of LANES."""
+    most = splat(-np.inf)
+    for r in range(0, count, LANES):
+        most = larger(load(tops, r) - load(floors, first + r), most)
+    return greatest(most)
 
-    ``phases`` are these numbers, (number or more,) int64; ``starts`` and ``ends`` are tuples of departures,
-    positions and values, see `try_long_period`; ``limits`` are the thresholds, by phase, and ``tried``,
-    (number or more,) int64, counts windows.
+
+@njit(nogil=True, cache=True, counts_references=False)
+def differing(tops, floors, first, count, t, found, differences):
+    """Write which r have differences tops[r] - floors[first + r] > t, and these; return their number.
+
+    ``count`` is a multiple of ROW; ``found`` is (count,) int64 and ``differences`` (count,) float64.
     """
-    u, places, values = starts
-    end_u, end_places, end_values = ends
-    for r in range(u.shape[0]):
-        top = tops[r]
-        for e in range(number):
-            to = r + phases[e]
-            t = limits[phases[e]]
-            if top - floors[to] <= t:
-                continue
-            count = 0
-            for a in range(u.shape[1] - 1, -1, -1):
-                high = u[r, a]
-                if high - end_u[to, 0] <= t:
+    number = 0
+    least = splat_row(np.nextafter(t, np.inf))
+    for r in range(0, count, ROW):
+        bits = reaching(load_row(tops, r) - load_row(floors, first + r), least)
+        while bits:
+            at = r + trailing_zeros(bits)
+            found[number], differences[number] = at, tops[at] - floors[first + at]
+            number += 1
+            bits &= bits - 1
+    return number
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def count_pairs(u, end_u, reach, counts):
+    """Write how many pairs of values of two phases differ nearly as much as any, on average of some phases.
+
+    ``counts[k]`` is for pairs whose difference is less than the greatest of two phases by at most k of the
+    parts of ``reach``, of which there is one less than there are ``counts``.
+    """
+    counts[:] = 0.0
+    parts = (counts.size - 1) / reach
+    stride = max(u.shape[0] // SAMPLES, 1)
+    phases = 0
+    for r in range(0, u.shape[0], stride):
+        to = (r + stride // 2) % u.shape[0]
+        phases += 1
+        for a in range(u.shape[1] - 1, -1, -1):
+            less = u[r, u.shape[1] - 1] - u[r, a]
+            if less >= reach:
+                break
+            for b in range(end_u.shape[1]):
+                at = (less + (end_u[to, b] - end_u[to, 0])) * parts + 1.0
+                if at >= counts.size:
                     break
-                for b in range(end_u.shape[1]):
-                    if high - end_u[to, b] <= t:
-                        break
-                    count += 1
-                    d = end_places[to, b] - places[r, a]
-                    if d_first <= d < d_stop:
-                        width = end_values[to, b] - values[r, a]
-                        best[d] = min(best[d], width)
-            tried[e] += count
+                counts[int(at)] += 1.0
+    total = 0.0
+    for k in range(counts.size):
+        total += counts[k] / phases
+        counts[k] = total
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def predicted(differences, number, t, reach, counts):
+    """Return how many pairs of values probably differ by more than t, see `count_pairs`."""
+    pairs = 0.0
+    parts, last = (counts.size - 1) / reach, counts.size - 1.0
+    for at in range(number):
+        place = (differences[at] - t) * parts + 1.0
+        pairs += counts[int(min(max(place, 0.0), last))]
+    return pairs
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def try_phase(e, found, number, starts, ends, before, t, middle, best):
+    """Lower ``best`` by all windows with departures u_i - u_j in (t, before] that lead e phases further on.
+
+    Returns their number.  They start in the phases ``found``, (number or more,) int64; ``starts`` and
+    ``ends`` are tuples of departures, turns and values, see `try_long_period`.  The entry ``middle + q`` of
+    ``best`` is for the size e + q p.  Windows that would end before they start are written, too: they lie
+    below ``middle``, and it would take longer to leave them out.
+    """
+    u, turns, values = starts
+    end_u, end_turns, end_values = ends
+    period, last, others = u.shape[0], u.shape[1] - 1, end_u.shape[1]
+    tried = 0
+    for at in range(number):
+        r = found[at]
+        to, center = r + e, middle
+        if to >= period:
+            to, center = to - period, middle - 1
+        old = 0
+        while old < others and u[r, last] - end_u[to, old] > before:
+            old += 1
+        for a in range(last, -1, -1):
+            high = u[r, a]
+            if high - end_u[to, 0] <= t:
+                break
+            while old > 0 and high - end_u[to, old - 1] <= before:
+                old -= 1
+            value, origin = values[r, a], center - turns[r, a]
+            b = old
+            while b + STEPS <= others and high - end_u[to, b] > t:
+                for step in range(STEPS):
+                    width = end_values[to, b + step] - value
+                    q = origin + end_turns[to, b + step]
+                    best[q] = min(best[q], width)
+                b += STEPS
+            while b < others and high - end_u[to, b] > t:
+                width = end_values[to, b] - value
+                q = origin + end_turns[to, b]
+                best[q] = min(best[q], width)
+                b += 1
+            tried += b - old
+    return tried
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def try_size(l, every, n, e, d, found, number, floors, u, turns, t, best):
+    """Return the greatest u_i - u_j > t of windows of size d, the least width, and how many were tried.
+
+    The difference is minus infinity if there is none, and the width at most ``best``.  ``every`` are the
+    departures, (n,) float64; all else is as in `try_phase`: any such window starts in a phase ``found``.
+    """
+    period, last = u.shape[0], u.shape[1] - 1
+    most, tried = -np.inf, 0
+    for at in range(number):
+        r = found[at]
+        for a in range(last, -1, -1):
+            high = u[r, a]
+            if high - floors[r + e] <= t:
+                break
+            i = turns[r, a] * period + r
+            tried += 1
+            if i + d < n and high - every[i + d] > t:
+                most = max(most, high - every[i + d])
+                best = min(best, l[i + d] - l[i])
+    return most, best, tried
 
 
 @njit(nogil=True, cache=True)
 def try_long_period(
-    n, u, places, values, end_u, end_places, end_values, d_first, d_stop, distance, best, limits, work
+    l, every, n, u, turns, values, end_u, end_turns, end_values, slope, d_first, d_stop, distance, best,
+    limits, work,
 ):  # fmt: skip
-    """Write the widths of windows of sizes [d_first, d_stop), and what no other window of a phase exceeds.
+    """Write the widths of windows of sizes [d_first, d_stop), and which differences of no other are greater.
 
     Returns whether this was worth it: False, with nothing said, if many sizes were left without a window.
 
     Parameters
     ----------
+    l : (n or more,) float64, ascending
+    every : (n,) float64, their departures from a line
     n : int, points
-    u, places, values : (p, some), departures, ascending for each phase, positions and values of starts;
-        values of which there are fewer are repeated
-    end_u, end_places, end_values : (2 p, others), those of ends, all phases twice
+    u, turns, values : (p, some), departures, ascending for each phase, the number of periods before them, and
+        values of starts; values of which there are fewer are repeated
+    end_u, end_turns, end_values : (p, others), those of ends
+    slope : float64, of the line from which the values depart
     d_first, d_stop : int, half-open range of sizes d
     distance : float64, a guess of how far thresholds lie below the greatest difference of departures
     best : (n,) float64 over d, written
-    limits : (p,) float64, the thresholds, by d mod p, written
+    limits : (n,) float64 over d: all windows with u_i - u_j above this were tried; written
     work : (N_COUNTERS,) int64, added to
     """
     period = u.shape[0]
     require(period > 0 and u.shape[1] > 0 and end_u.shape[1] > 0, "try_long_period: u")
-    require(end_u.shape[0] >= 2 * period, "try_long_period: end_u")
-    require(min(places.shape[0], values.shape[0]) >= period, "try_long_period: places")
-    require(min(places.shape[1], values.shape[1]) >= u.shape[1], "try_long_period: places")
-    require(min(end_places.shape[0], end_values.shape[0]) >= 2 * period, "try_long_period: end_places")
-    require(min(end_places.shape[1], end_values.shape[1]) >= end_u.shape[1], "try_long_period: end_places")
-    require(0 < d_first <= d_stop <= min(n, best.size), "try_long_period: the sizes")
-    require(limits.size >= period, "try_long_period: limits")
+    require(end_u.shape[0] >= period, "try_long_period: end_u")
+    require(min(turns.shape[0], values.shape[0]) >= period, "try_long_period: turns")
+    require(min(turns.shape[1], values.shape[1]) >= u.shape[1], "try_long_period: turns")
+    require(min(end_turns.shape[0], end_values.shape[0]) >= period, "try_long_period: end_turns")
+    require(min(end_turns.shape[1], end_values.shape[1]) >= end_u.shape[1], "try_long_period: end_turns")
+    require(min(l.size, every.size) >= n, "try_long_period: l")
+    require(0 < d_first <= d_stop <= n, "try_long_period: the sizes")
+    require(min(best.size, limits.size) >= n, "try_long_period: best")
     require(work.size >= N_COUNTERS, "try_long_period: work")
-    tops, floors = u[:, u.shape[1] - 1].copy(), end_u[:, 0].copy()
-    for d in range(d_first, d_stop):
-        best[d] = np.inf
-    starts, ends = (u, places, values), (end_u, end_places, end_values)
-    phases, tried = np.empty(TOGETHER, np.int64), np.empty(TOGETHER, np.int64)
-    distances = np.empty(period)
+    middle = n // period + 2  # more than any number of turns
+    for some in (turns, end_turns):
+        for r in range(period):
+            for a in range(some.shape[1]):
+                require(0 <= some[r, a] < middle, "try_long_period: a turn")
+    count = (period + ROW - 1) // ROW * ROW
+    tops, floors = np.full(count, -np.inf), np.full(period + count, np.inf)
+    for r in range(period):
+        tops[r] = u[r, u.shape[1] - 1]
+        floors[r] = floors[r + period] = end_u[r, 0]
+    starts, ends = (u, turns, values), (end_u, end_turns, end_values)
+    found, differences = np.empty(count, np.int64), np.empty(count)
+    widths, missing = np.empty(2 * middle), np.empty(middle, np.int64)
+    counts, reach = np.empty(BINS), FARTHEST * distance
+    if reach > 0.0:
+        count_pairs(u, end_u, reach, counts)
+    wanted = LIKELY * min(u.shape[1], end_u.shape[1])
     failed = 0
-    for block in range(0, period, TOGETHER):
-        number = min(TOGETHER, period - block)
-        for e in range(number):
-            phases[e] = block + e
-            distances[block + e] = distance
-            highest = greatest_difference(tops, floors[block + e : block + e + period])
-            limits[block + e] = highest - distance
-        for turn in range(ROUNDS):
-            tried[:] = 0
-            try_phases(phases, number, starts, ends, d_first, d_stop, tops, floors, limits, tried, best)
-            left, many = 0, 0
-            for e in range(number):
-                phase = phases[e]
-                work[WINDOWS] += tried[e]
-                first = d_first + (phase - d_first) % period
-                sizes = (d_stop - 1 - first) // period + 1
-                many += 1 if tried[e] > ENOUGH * sizes else 0
-                missing = 0
-                for d in range(first, d_stop, period):
-                    missing += 1 if best[d] == np.inf else 0
-                if missing > 0 and turn < ROUNDS - 1 and tried[e] <= TOO_MANY * sizes:
-                    limits[phase] -= (WIDER - 1.0) * distances[phase]
-                    distances[phase] *= WIDER
-                    phases[left] = phase
-                    left += 1
-                elif missing > 0:
-                    failed += 1
-            if turn == 0 and 4 * left > number:
-                distance *= SLIGHTLY
-            elif turn == 0 and 2 * many > number:
-                distance /= SLIGHTLY
-            number = left
-            if number == 0:
+    ratio = 1.0  # of the number of pairs to its prediction, by experience
+    for phase in range(period):
+        first = (d_first - phase + period - 1) // period  # of the sizes phase + q p
+        stop = (d_stop - phase + period - 1) // period
+        sizes = max(stop - first, 1)
+        widths[:] = np.inf
+        highest = greatest_difference(tops, floors, phase, count)
+        below, before, tried, left = distance, np.inf, 0, 0
+        known, pairs, number = 0.0, 0.0, 0
+        for _ in range(GUESSES if reach > 0.0 else 0):
+            if below > known:
+                known = NEARLY * below
+                number = differing(tops, floors, phase, count, highest - known, found, differences)
+            pairs = ratio * predicted(differences, number, highest - below, reach, counts)
+            if wanted <= NEARLY * pairs and pairs <= NEARLY * wanted:
                 break
-        if failed > TOGETHER + (block >> SOME_SHIFT):
+            below *= min(max((wanted / max(pairs, 1.0)) ** POWER, 0.5), 2.0)
+        distance = below
+        for turn in range(ROUNDS):
+            t = highest - below
+            number = differing(tops, floors, phase, count, t, found, differences)
+            tried += try_phase(phase, found, number, starts, ends, before, t, middle, widths)
+            left = 0
+            for q in range(first, stop):
+                # Some windows were tried that are not above the threshold: others may be narrower.
+                if widths[middle + q] - slope * (phase + q * period) >= -t:
+                    missing[left] = q
+                    left += 1
+            before = t
+            if turn == 0 and pairs > 0.0:
+                ratio *= min(max(1.0 + SLOWLY * (tried / pairs - 1.0), 0.5), 2.0)
+            if left << FEW_SHIFT <= sizes or tried > TOO_MANY * sizes:
+                break
+            below *= WIDER
+        for q in range(first, stop):
+            best[phase + q * period] = widths[middle + q]
+            limits[phase + q * period] = before
+        for at in range(left if tried <= TOO_MANY * sizes else 0):
+            d = phase + missing[at] * period
+            most = slope * d - best[d]
+            t = max(most - A_LITTLE * below, highest - WIDER * below)
+            for _ in range(ROUNDS):
+                number = differing(tops, floors, phase, count, t, found, differences)
+                most, best[d], looked = try_size(
+                    l, every, n, phase, d, found, number, floors, u, turns, t, best[d]
+                )
+                tried += looked
+                limits[d] = t
+                if most > t:
+                    left -= 1
+                    break
+                t -= (WIDER - 1.0) * below
+        work[WINDOWS] += tried
+        failed += 1 if left > 0 else 0
+        if failed > SOME + (phase >> SOME_SHIFT):
             return False
     return True
 
 
 @njit(nogil=True, cache=True)
+def least_rises(means, rise):
+    """Write the least rise of a pattern over d steps, by d modulo its period.
+
+    ``means`` and ``rise`` are (p,) float64.
+    """
+    period = means.size
+    require(0 < period <= rise.size, "least_rises: rise")
+    count = (period + LANES - 1) // LANES * LANES
+    tops, floors = np.full(count, -np.inf), np.full(period + count, np.inf)
+    for r in range(period):
+        tops[r] = floors[r] = floors[r + period] = means[r]
+    for d in range(period):
+        rise[d] = -greatest_difference(tops, floors, d, count)
+
+
+@njit(nogil=True, cache=True)
 def finish_long_period(
-    l, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond, firsts,
+    l, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond, d_stop,
     limits, best, work,
 ):  # fmt: skip
     """Lower the widths of all sizes to the narrowest, where windows that were not tried may be narrower.
@@ -160,50 +321,42 @@ def finish_long_period(
     ----------
     l, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond
         As in `straight.solve_straight`.
-    firsts : (ranges + 1,) int64, sizes: the first of each range, and the first that is in none
-    limits : (ranges, p) float64, see `try_long_period`
+    d_stop : int, all windows of this size and larger are evaluated
+    limits : (n,) float64 over d, see `try_long_period`
     best : (n + BASE,) float64 over d, changed in place
     work : (N_COUNTERS,) int64, added to
     """
     require(l.size >= n + PADDING and n > 1, "finish_long_period: l")
-    require(min(u.size, ahead.size) >= n, "finish_long_period: departures")
-    require_lines(n, offsets, counts, min(tops.size, floors.size, quanta.size, beyond.size))
-    require(pattern.size > 0 and limits.shape[1] > 0, "finish_long_period: limits")
-    require(0 < firsts.size <= limits.shape[0] + 1, "finish_long_period: firsts")
+    require(u.size >= n and ahead.size >= n + BASE, "finish_long_period: departures")
+    require_blocks(n, offsets, counts, tops, floors, quanta, beyond)
+    require(pattern.size > 0 and limits.size >= n, "finish_long_period: limits")
     require(best.size >= n + BASE, "finish_long_period: best")
     require(work.size >= N_COUNTERS, "finish_long_period: work")
-    top = 0
-    while counts[top] > TOP_BLOCKS:
-        top += 1
-    stack = np.empty(counts[top] + (counts.size << FAN_SHIFT) + 1, np.int64)
+    stack = np.empty(FAMILY * (counts.size + 2), np.int64)
     bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
     outside, no_quantum = np.empty((BASE, 1)), np.zeros(1)
     head, tail = halves(slope)
-    period = limits.shape[1]
-    at = 0
     left = 0
     for d0 in range(0, n, BASE):
         stop = min(d0 + BASE, n)
         found = best[d0 : d0 + BASE]
-        if d0 == 0 or stop > firsts[firsts.size - 1]:
+        if d0 == 0 or stop > d_stop:
             found[:] = np.inf
             evaluate_tile(l, 0, n - d0, d0, found)
             work[WINDOWS] += (n - d0) * BASE
             continue
         for d in range(d0, stop):
-            while at + 2 < firsts.size and d >= firsts[at + 1]:
-                at += 1
-            outside[d - d0, 0] = -limits[at, d % period] - margin
+            outside[d - d0, 0] = -limits[d] - margin
         if mark_settled(found, d0, stop - d0, head, tail, rest, no_quantum, outside, 0.0, settled) > 0:
             work[LEAVES] += 1
             left += 1
-            if left > TOGETHER + (d0 >> (BASE_SHIFT + LEFT_SHIFT)):
+            if left > SOME + (d0 >> (BASE_SHIFT + LEFT_SHIFT)):
                 return False
             if found[0] == np.inf:
                 found[0] = l[d0] - l[0]
             above = ((found[0] - head * d0) - tail * d0) - rest * d0
             descend_line(
-                l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0,
+                l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, d0, stop - d0,
                 slope + rest, pattern, above, margin, 0.0, stack, bounds, before, settled, found, work,
             )  # fmt: skip
     return True

@@ -22,7 +22,6 @@ from geodim.engine.kernels.alike import (
     FINER,
     LOOK_AGAIN,
     ROUNDINGS,
-    TOP_BLOCKS,
     lowered,
     mark_settled,
     narrower_by,
@@ -46,6 +45,19 @@ from geodim.engine.kernels.joins import (
     try_extremes,
 )
 from geodim.engine.kernels.ladders import require_ladder
+from geodim.engine.kernels.lanes import (
+    LANES,
+    element,
+    load,
+    load_row,
+    ones,
+    reaching,
+    smaller,
+    splat,
+    splat_row,
+    store,
+    trailing_zeros,
+)
 from geodim.engine.kernels.lines import FAN_SHIFT, NO_BIT, halves, require_lines
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.kernels.smallest import solve_smallest
@@ -53,6 +65,7 @@ from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile
 
 BATCH = 256  # gaps whose windows between extremes are tried together, more if there is a pattern
 OFTEN, SELDOM = 2.0, 0.1  # looks of descents for each window that was tried: then more or fewer are tried,
+FAMILY = 1 << 2 * FAN_SHIFT  # blocks that are descended from one two levels above
 TEST_LOOKS = 32  # a test counts as so many of them
 HELPED = 0.8  # unless they are so many all the same
 
@@ -92,12 +105,12 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
     u : (n,) float64, departures
     n : int, points
     offsets, counts : (levels,) int64, first place and number of blocks of each level, the finest first
-    tops, floors : (blocks of all levels,) float64, written
+    tops, floors : (blocks of all levels + FAMILY,) float64, written; what is beyond is not looked at
     quanta : (blocks of all levels,) int32, exponents; given for the finest level, written for the others
     beyond : (blocks of all levels,) int32, the exponents of a block and the next together, written
     """
     require(u.size >= n, "block_departures: u")
-    require_lines(n, offsets, counts, min(tops.size, floors.size, quanta.size, beyond.size))
+    require_blocks(n, offsets, counts, tops, floors, quanta, beyond)
     for block in range(counts[0]):
         first = block << BASE_SHIFT
         high = u[first]
@@ -125,68 +138,96 @@ def block_departures(u, n, offsets, counts, tops, floors, quanta, beyond):
 
 
 @njit(nogil=True, cache=True, counts_references=False)
+def require_blocks(n, offsets, counts, tops, floors, quanta, beyond):
+    """Raise unless blocks are as `block_departures` needs them."""
+    require_lines(n, offsets, counts, min(min(tops.size, floors.size) - FAMILY, quanta.size, beyond.size))
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def highest_level(counts):
+    """Return the level at which a descent begins: by twos it leads to the finest, and it has few blocks."""
+    level = 0
+    while counts[level] > FAMILY:
+        level += 2
+    return level
+
+
+@njit(nogil=True, cache=True, counts_references=False)
 def descend_line(
-    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, sizes, c, pattern, above, margin,
+    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, d0, sizes, c, pattern, above, margin,
     tolerance, stack, bounds, before, settled, best, work,
 ):  # fmt: skip
     """Lower ``best`` to the narrowest widths of sizes d0 .. d0 + sizes - 1, or nearly, see `alike.descend`.
 
-    ``above`` is by how much best[0] exceeds c d0; ``margin`` is how far the departures may be off.
+    ``above`` is by how much best[0] exceeds c d0; ``margin`` is how far the departures may be off.  Two
+    levels are taken in one step, so that a block has FAMILY descendants, which are compared together with the
+    bound of its own quantum: theirs may be coarser, and their bounds lower, but hardly ever are.
     """
     around = best[0]
     finest = -1075
     if around > 0.0:
         finest = math.frexp(around - np.nextafter(around, 0.0))[1] - 1 - FINER
     bounds[:] = np.nan
+    below_tolerance = math.frexp(tolerance)[1] - 1 - finest if tolerance > 0.0 else -1
+    off = abs(above) + 2.0**-25 * c * d0
     evaluated = 0
     tested = 0
-    depth = 0
     for e in range(sizes):  # to assign slices, Numba compiles a second of error messages
         before[e] = best[e]
-    level = top + 1  # the common parent of all blocks of level top
-    first, last = 0, min(counts[top], ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * top)) + 1)
-    while True:
-        level -= 1
-        shift = BASE_SHIFT + FAN_SHIFT * level
-        away = d0 >> shift
-        tested += last - first
-        for left in range(offsets[level] + first, offsets[level] + last):
-            kind = min(max(min(quanta[left], beyond[left + away]) - finest, 0), CLASSES - 1)
-            bound = bounds[kind]
-            if np.isnan(bound):
-                quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
-                bound = narrower_by(best, settled, d0, sizes, around, c, pattern, quantum, tolerance)
-                if abs(bound) < np.inf:
-                    off = abs(bound) + abs(above) + 2.0**-25 * c * d0
-                    bound = (bound + above) + ROUNDINGS * off + margin
-                bounds[kind] = bound
-            if floors[left + away] - tops[left] > bound:
-                continue
-            if level > 0:
-                stack[depth] = ((left - offsets[level]) << 5) | level
-                depth += 1
-                continue
-            start = (left - offsets[0]) << BASE_SHIFT
-            stop = min(start + BASE, n - d0)
-            promising = 0
-            for i in range(start, stop):
-                promising += 1 if ahead[i + d0] - u[i] <= bound else 0
-            work[WINDOWS] += promising * BASE
-            if promising > FEW:
-                evaluate_tile(l, start, stop, d0, best)
-            else:
-                for i in range(start, stop):
-                    if ahead[i + d0] - u[i] <= bound:
-                        evaluate_row(l, i, d0, best)
-            evaluated += 1
-            if evaluated % LOOK_AGAIN == 0 and lowered(best, before, sizes):
-                bounds[:] = np.nan
-        if depth == 0:
-            break
+    level = highest_level(counts)
+    depth = np.int64(0)
+    for block in range(min(counts[level], ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * level)) + 1)):
+        stack[depth] = (block << 5) | level
+        depth += 1
+    while depth > 0:
         depth -= 1
-        level = stack[depth] & 31
-        first = (stack[depth] >> 5) << FAN_SHIFT
-        last = min(first + (1 << FAN_SHIFT), ((n - d0 - 1) >> (BASE_SHIFT + FAN_SHIFT * (level - 1))) + 1)
+        level, block = stack[depth] & 31, stack[depth] >> 5
+        shift = BASE_SHIFT + FAN_SHIFT * level
+        left = offsets[level] + block
+        kind = min(max(min(quanta[left], beyond[left + (d0 >> shift)]) - finest, 0), CLASSES - 1)
+        if kind <= below_tolerance:
+            kind = 0
+        if np.isnan(bounds[kind]):
+            quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
+            bound = narrower_by(best, settled, d0, sizes, around, c, pattern, quantum, tolerance)
+            if abs(bound) < np.inf:
+                bound = (bound + above) + ROUNDINGS * (abs(bound) + off) + margin
+            bounds[kind] = bound
+        bound = bounds[kind]
+        if floors[left + (d0 >> shift)] - tops[left] > bound:
+            continue
+        if level > 0:
+            shift -= 2 * FAN_SHIFT
+            first = block * FAMILY
+            members = min(FAMILY, ((n - d0 - 1) >> shift) + 1 - first)
+            left = offsets[level - 2] + first
+            right = left + (d0 >> shift)
+            limit = splat(bound)
+            bits = reaching(limit, load(floors, right) - load(tops, left))
+            bits |= reaching(limit, load(floors, right + LANES) - load(tops, left + LANES)) << LANES
+            bits &= (1 << members) - 1
+            tested += members >> 1  # together they take about half as long
+            while bits:
+                stack[depth] = ((first + trailing_zeros(bits)) << 5) | (level - 2)
+                depth += 1
+                bits &= bits - 1
+            continue
+        start = block << BASE_SHIFT
+        bits = reaching(splat_row(bound), load_row(ahead, start + d0) - load_row(u, start))
+        promising = ones(bits)
+        work[WINDOWS] += promising * BASE
+        if promising > FEW:
+            evaluate_tile(l, start, min(start + BASE, n - d0), d0, best)
+        elif bits:
+            row = load_row(best, 0)
+            while bits:
+                i = start + trailing_zeros(bits)
+                row = smaller(load_row(l, i + d0) - splat_row(element(l, i)), row)
+                bits &= bits - 1
+            store(best, 0, row)
+        evaluated += 1
+        if evaluated % LOOK_AGAIN == 0 and lowered(best, before, sizes):
+            bounds[:] = np.nan
     work[TESTS] += tested
 
 
@@ -207,7 +248,8 @@ def solve_straight(
     mirrored : (n,) float64, the negated values in reverse order
     u : (n,) float64, departures from the line through the first value, or what is left of them without a
         pattern, each off by less than a quarter of ``margin``
-    ahead : (n,) float64, the least departure of every value and the BASE - 1 values after it
+    ahead : (n + BASE,) float64, the least departure of every value and the BASE - 1 values after it, then
+        infinite
     n : int, points
     slope, rest : float64, whose sum is the slope of the line
     pattern : (p,) float64, by d mod p: windows are at least this much wider than the slope and ``u`` imply
@@ -235,8 +277,8 @@ def solve_straight(
     """
     require(l.size >= n + PADDING, "solve_straight: l")
     require(mirrored.size >= n, "solve_straight: mirrored")
-    require(min(u.size, ahead.size) >= n, "solve_straight: departures")
-    require_lines(n, offsets, counts, min(tops.size, floors.size, quanta.size, beyond.size))
+    require(u.size >= n and ahead.size >= n + BASE, "solve_straight: departures")
+    require_blocks(n, offsets, counts, tops, floors, quanta, beyond)
     require(d_first > 0 and d_stop <= n, "solve_straight: the sizes")
     require(known.size >= n, "solve_straight: known")
     require(phi.size >= n, "solve_straight: phi")
@@ -256,12 +298,9 @@ def solve_straight(
     for positions in (starts, ends):
         for at in range(positions.size):
             require(0 <= positions[at] < n, "solve_straight: a position")
-    top = 0
-    while counts[top] > TOP_BLOCKS:
-        top += 1
-    stack = np.empty(counts[top] + (counts.size << FAN_SHIFT) + 1, np.int64)
+    stack = np.empty(FAMILY * (counts.size + 2), np.int64)
     bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
-    gaps = BATCH * min(max(means.size >> 2, 1), 4)
+    gaps = BATCH * min(max(means.size >> 2, 1), 10)
     best, outside = np.empty(gaps * BASE), np.empty((BASE, powers.size))
     n_ranges = np.int64(0)
     first_gap, last_gap = d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1
@@ -306,11 +345,13 @@ def solve_straight(
                 continue
             if found[0] == np.inf:  # no extreme is that far from the ends of the column
                 evaluate_row(l, np.int64(0), d0, found)
+            phase = d0 % period
             for e in range(stop - d0):
                 for kind in range(powers.size):
-                    outside[e, kind] = beside[(d0 + e) % period, kind] - margin
+                    outside[e, kind] = beside[phase, kind] - margin
                     if unsure[d0 - d_batch + e]:
                         outside[e, kind] = -np.inf
+                phase = phase + 1 if phase + 1 < period else 0
             left = mark_settled(
                 found, d0, stop - d0, head, tail, rest, powers, outside, tolerance, settled
             )  # fmt: skip
@@ -322,7 +363,7 @@ def solve_straight(
                 work[LEAVES] += 1
                 above = ((found[0] - head * d0) - tail * d0) - rest * d0
                 descend_line(
-                    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, top, d0, stop - d0,
+                    l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, d0, stop - d0,
                     slope + rest, pattern, above, margin, tolerance, stack, bounds, before, settled, found,
                     work,
                 )  # fmt: skip
