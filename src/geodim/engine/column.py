@@ -269,7 +269,8 @@ class ColumnSolver:
         if self._open_gaps(l, n, layout.top_shift, target, bar, skip, is_open) == 0:
             return True
         del bar
-        even = n >= FEW_FROM and (is_straight(l, n) or has_even_part(l, n))  # it might take long
+        # Those might take long; counts are all even somewhere, and quickly solved.
+        even = n >= FEW_FROM and (is_straight(l, n) or (self.slope == 0.0 and has_even_part(l, n)))
         twins = self.twins if even else None
         digest = Twins.digest(l, n, cut) if twins is not None else b""
         if twins is not None and twins.has_lower(digest, index):
