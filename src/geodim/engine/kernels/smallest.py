@@ -35,17 +35,18 @@ RUNGS = (1, 2, 4, 7, 11, 16, 22, 29, 37, 46, 55, BLOCK)
 
 
 @njit(nogil=True, cache=True, counts_references=False)
-def lower_rungs(l, start, stop, d_first, d_stop, best):
+def lower_rungs(l, start, stop, d_first, d_stop, rungs, best):
     """Lower ``best[d]`` to ``l[i + d] - l[i]`` for every start i in [start, stop) and d in [d_first, d_stop).
 
-    Within a rung, ``best`` must not fall with the size: true of the narrowest of any set of starts.
+    Only the rungs whose bits are set in ``rungs`` count.  Within a rung, ``best`` must not fall with the
+    size: true of the narrowest of any set of starts.
 
     ``l`` is float64 or float32, ascending, padded; ``best`` (BLOCK,) of the same type; the number of starts
     is a multiple of ROW.
     """
     for rung in range(len(RUNGS) - 1):
         low, high = max(RUNGS[rung], d_first), min(RUNGS[rung + 1], d_stop)
-        if low >= high:
+        if low >= high or rungs >> rung & 1 == 0:
             continue
         bar = splat_row(element(best, high - 1))
         for i in range(start, stop, ROW):
@@ -62,8 +63,9 @@ def lower_rungs(l, start, stop, d_first, d_stop, best):
 def solve_smallest(l, n, d_first, d_stop, unit, nearest, known, phi, ranges, n_ranges):
     """Solve the sizes [d_first, d_stop), below BLOCK, over all starts.
 
-    The densest stretches come first, since they contain most of the narrowest windows.  Ends early once every
-    size has fallen below ``known`` or to 0.  Returns the number of ranges and the number of starts examined.
+    The densest stretches come first, since they contain most of the narrowest windows.  A rung ends early
+    once all of its sizes have fallen below ``known`` or to 0.  Returns the number of ranges and the number of
+    starts examined.
 
     Arrays are those of `gaps.solve_gaps`; ``unit`` and ``nearest`` are those of `tiles.is_narrow`.
     """
@@ -73,29 +75,30 @@ def solve_smallest(l, n, d_first, d_stop, unit, nearest, known, phi, ranges, n_r
     for start in range(0, n, CHUNK):
         densest = min(densest, l[min(start + CHUNK, n - 1)] - l[start])
     examined = 0
-    above, undecided = -1.0, True
+    above, undecided = -1.0, np.int64(-1)  # a bit for each rung
     for times in DENSITIES:
         below = densest * times if times < np.inf else np.inf
         for start in range(0, n, CHUNK):
-            if not (undecided and above < l[min(start + CHUNK, n - 1)] - l[start] <= below):
+            if not (undecided != 0 and above < l[min(start + CHUNK, n - 1)] - l[start] <= below):
                 continue
             beyond = start + CHUNK + PADDING - 1
             if beyond < n and is_narrow(l, start, beyond, start, start, unit, nearest):
                 origin = splat(l[start])
                 for t in range(0, CHUNK + PADDING, LANES):
                     store(near, t, load(l, start + t) - origin)
-                lower_rungs(near, np.int64(0), np.int64(CHUNK), d_first, d_stop, widths)
+                lower_rungs(near, np.int64(0), np.int64(CHUNK), d_first, d_stop, undecided, widths)
             else:
                 stop = start + ((min(start + CHUNK, n) - start) & ~np.int64(ROW - 1))
-                lower_rungs(l, start, stop, d_first, d_stop, best)
+                lower_rungs(l, start, stop, d_first, d_stop, undecided, best)
                 for i in range(stop, min(start + CHUNK, n)):
                     for d in range(d_first, d_stop):
                         best[d] = min(best[d], l[i + d] - l[i])
             examined += min(start + CHUNK, n) - start
-            undecided = False
-            for d in range(d_first, d_stop):
-                best[d] = min(best[d], np.float64(widths[d]))
-                undecided = undecided or (best[d] >= known[d] and best[d] > 0.0)
+            undecided = np.int64(0)
+            for rung in range(len(RUNGS) - 1):
+                for d in range(max(RUNGS[rung], d_first), min(RUNGS[rung + 1], d_stop)):
+                    best[d] = min(best[d], np.float64(widths[d]))
+                    undecided |= np.int64(best[d] >= known[d] and best[d] > 0.0) << rung
         above = below
     for d in range(d_first, d_stop):
         if best[d] >= known[d]:
