@@ -73,26 +73,22 @@ class Periodic:
         return np.array([[first, stop]], np.int64), 1
 
 
-def line_or_pattern(
-    l: NDArray[np.float64], n: int, top: int, exact: bool, near: float, sharing: int
-) -> Alike:
+def line_or_pattern(l: NDArray[np.float64], n: int, top: int, exact: bool, near: float) -> Alike:
     """Choose the method for a column that stays close to a line.
 
     ``exact`` says whether its differences are exact, ``near`` how far its widths may be off, which is a few
-    roundings if that suffices; gaps have 2**top sizes; for ``sharing`` see `Tolerant.of`.
+    roundings if that suffices; gaps have 2**top sizes.
     """
     found: Alike | None = repeating(l, n) if exact else None
     if found is None:
         line = Straight.of(l, n)
         found = LongPattern.of(l, n, line)
     if found is None and near > 0.0 and is_dear(l, n, line):
-        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near, sharing)
+        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near)
     return found or line
 
 
-def pattern_or_bent(
-    l: NDArray[np.float64], n: int, top: int, exact: bool, near: float, sharing: int
-) -> Alike:
+def pattern_or_bent(l: NDArray[np.float64], n: int, top: int, exact: bool, near: float) -> Alike:
     """Choose the method for any other alike column; see `line_or_pattern`.
 
     If ``near`` is 0, whether it is needed depends on other columns.
@@ -101,7 +97,7 @@ def pattern_or_bent(
     if found is not None:
         return found
     found = Straight.of(l, n) if is_straight_but_for_jumps(l, n) else lines_or_bent(l, n)
-    return (Tolerant.of(l, n, found, top, near, sharing) if near > 0.0 else None) or found
+    return (Tolerant.of(l, n, found, top, near) if near > 0.0 else None) or found
 
 
 def lines_or_bent(l: NDArray[np.float64], n: int) -> Alike:
@@ -131,7 +127,7 @@ class InPieces:
     """Solves pieces of an alike column; what this needs is prepared with the first piece."""
 
     def __init__(
-        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, int, bool, float, int], Alike],
+        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, int, bool, float], Alike],
         l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int,
         exact: bool, near: float,
     ) -> None:  # fmt: skip
@@ -149,7 +145,7 @@ class InPieces:
         """Solve one piece."""
         with self.lock:
             if self.column is None:
-                self.column = self.make(self.l, self.n, self.top, self.exact, self.near, self.solver.sharing)
+                self.column = self.make(self.l, self.n, self.top, self.exact, self.near)
                 self.solver.loose = self.column.loose
         first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
         return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)

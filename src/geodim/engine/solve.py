@@ -25,7 +25,7 @@ from geodim.engine.parts import thread_count
 from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.simplified import Twins
 from geodim.engine.steps import steps_needed
-from geodim.engine.ways import MOST_COLUMNS, local_way, sharing
+from geodim.engine.ways import MOST_COLUMNS, local_way
 from geodim.engine.windows import solve_every_window
 from geodim.memory import PROFILE_BYTES, check_points
 
@@ -339,7 +339,6 @@ class _Run:
             solver.ranges = self.ranges
             solver.relaxed = LOOSE in self.profile.notes
             solver.cells = cells_for(n) if self.way.drops else 0
-            solver.sharing = sharing(self.source.n_features)
             solver.twins = self.twins
             solver.shared = self.shared
             solver.scratch = self.scratch  # one pair of lists per thread, even if it helps several solvers
