@@ -120,7 +120,7 @@ def intrinsic_dimension(
         Seconds after which the bounds known by then are returned, with a warning; if there are none yet,
         because not all values have been read, a `TimeLimitError` is raised.
     last_bit : bool, default False
-        On this machine's cores, columns of 16,384 points or more that are lines or repeat but for roundings,
+        Except on a GPU, columns of 16,384 points or more that are lines or repeat but for roundings,
         and of which every window would have to be looked at, are solved to within a few units in the last
         place of their largest value; then ``exact`` is False, and ``error`` about 1e-14, at most 1e-12.
         Lines that float32 rounded twice, or merged times of two clocks, may have an ``error`` of 1e-6 to 1e-4

@@ -74,13 +74,14 @@ def test_every_other_input(name):
     ],
     ids=["two clocks", "two grids, float32"],
 )
-def test_many_columns_share_what_may_be_looked_at(make, monkeypatch):
-    """From 64 columns on; one column alone might look at every window of this length."""
+def test_many_columns(make, monkeypatch):
+    """From 64 columns on, where columns are dropped unsorted."""
     monkeypatch.setattr(tolerant, "MANY", 1024)
+    monkeypatch.setattr(tolerant, "ENOUGH", 0)  # at this length every window might be looked at
     n = 1 << 16
     rng = np.random.default_rng(n)
     X = np.stack([rng.permutation(make(rng, n)) for _ in range(64)], axis=1)
-    assert looks_per_value(X) <= 1.25 * max(1024, ENOUGH / X.size)
+    assert looks_per_value(X) <= 1.25 * 1024
 
 
 def test_equal_columns_are_solved_once():

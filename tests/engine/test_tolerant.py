@@ -16,17 +16,20 @@ from geodim import paper
 from geodim.data.sources import as_source
 from geodim.engine import hard, tolerant
 from geodim.engine.alike import Bent, Straight
+from geodim.engine.checkpoint import Checkpoint
 from geodim.engine.column import PyramidLayout
 from geodim.engine.dominated import cells_for
 from geodim.engine.hard import has_even_part, is_straight, margin
 from geodim.engine.kernels import even_parts, ladders
 from geodim.engine.kernels.counters import N_COUNTERS
 from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.layers import Layers
 from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.solve import compute_profile, way_of
 from geodim.engine.target import Solved
 from geodim.engine.tolerant import Tolerant
 from geodim.engine.ways import Way
+from geodim.errors import DataFileError
 
 GOLDEN = 1.6180339887
 
@@ -274,3 +277,24 @@ def test_exact_as_long_as_that_takes_little():
     found = geodim.intrinsic_dimension(X)
     assert found.exact
     assert_same_bits(found.phi, brute_force(padded(np.sort(X[:, 0])), n)[1:])
+
+
+def test_what_was_off_is_known_wherever_a_pass_is_continued(tmp_path):
+    """A cluster may solve hops exactly that one machine solves to within a tolerance, and the reverse."""
+    for saved_by, read_by, noted in itertools.product((False, True), (False, True), (0.0, 0.5, -1.0)):
+        layers, again = (Layers(5, 2, 1) for _ in range(2))
+        layers.relax(saved_by)
+        again.relax(read_by)
+        if saved_by:
+            layers.profiles[0].notes[LOOSE][1] = noted
+        for profile in layers.profiles:
+            profile.phi[1:], profile.owner[1:] = 1.0, 1
+        store = Checkpoint(tmp_path, {})
+        store.save(layers.profiles)
+        if saved_by and noted < 0.0:
+            with pytest.raises(DataFileError, match="is not a width"):
+                store.load(again.profiles)
+            continue
+        assert store.load(again.profiles)
+        for profile in again.profiles:
+            assert profile.loose == (noted if saved_by else 0.0)

@@ -97,7 +97,6 @@ def within_a_tolerance(page: Page) -> None:
     page.says("This concerns columns of at least {} points", f"{hard.HARD_FROM:,}")
     page.says("or of at least {} points of which a sixteenth does", f"{hard.COARSE_FROM:,}")
     assert hard.EVEN_PARTS == 16  # "a sixteenth"
-    page.says("features of hops, if there are {} or more", MANY_COLUMNS)
     page.says("From {} columns on, columns are dropped unsorted", MANY_COLUMNS)
     page.says("at lengths below {}, which are solved exactly", BASE)
     page.says("more than {} windows per length, and at more than 2^{} / n", f"{tolerant.MANY:,}",

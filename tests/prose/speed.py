@@ -173,7 +173,49 @@ def slow_inputs(page: Page) -> None:
         row = next(row for row in rows if (row["input"], row["n"]) == (name, n))
         page.says(words, f"{n:,}", f"{row['over_normal']:.0f}")
         page.says(", {} s", f"{row['ns_per_value'] * n * 1e-9:.2f}")
-    page.says("no line among {} columns or more", MANY_COLUMNS)
+    other_functions(page)
+
+
+def other_functions(page: Page) -> None:
+    """The table of `benchmarks/slow_ways.py`."""
+    kept = benchmark("slow-ways")
+    before, now = (
+        {(row["way"], row["input"]): row for row in kept[label]["rows"]} for label in ("before", "now")
+    )
+
+    def short(error: float) -> str:
+        return f"{error:.1e}".replace("e-0", "e-") if error else "0"
+
+    page.says("At {} points, relative to normal data", f"{now['hops', 'angles']['n']:,}")
+    for way, shown, kind in (
+        ("64 columns", "{} columns", "the same two clocks"),
+        ("64 columns", "{} columns", "two grids, float32"),
+        ("64 columns", "{} columns", "two slopes, float32"),
+        ("64 columns", "{} columns", "months with jitter"),
+        ("hops", "hops of a ring, {} columns", "the same two clocks"),
+        ("hops", "hops of a ring, {} columns", "two clocks"),
+        ("hops", "hops of a ring, {} columns", "angles"),
+        ("WhatIf", "`WhatIf`, {} columns", "the same two clocks"),
+        ("explain_dimension", "`explain_dimension`, {} columns", "two grids, float32"),
+    ):
+        old, new = before[way, kind], now[way, kind]
+        words = (
+            "| " + shown + " | " + kind + (" | more than {}" if old["stopped"] else " | {}") + " | {} | {} |"
+        )
+        ratio = int(old["over_normal"]) if old["stopped"] else f"{old['over_normal']:.1f}"
+        page.says(words, new["columns"], ratio, f"{new['over_normal']:.1f}", short(new["error"]))
+
+    def ratios(*ways: str) -> list[float]:
+        return [row["over_normal"] for (way, _), row in now.items() if way in ways]
+
+    page.says("The same holds for {} columns and more", MANY_COLUMNS)
+    page.says("Of {} normal columns most are dropped", MANY_COLUMNS)
+    page.says("up to 2^{} windows, or {} for each length", ENOUGH.bit_length() - 1, f"{MANY:,}")
+    page.says("features (up to {} times as long", f"{max(ratios('select_features', 'top_features')):.0f}")
+    page.says("gradients (up to {} times at {} points)", f"{max(ratios('gradients')):.0f}",
+              f"{now['gradients', 'angles']['n']:,}")  # fmt: skip
+    page.says("take {} to {} times as long as normal data at {} points", f"{min(ratios('weights')):.1f}",
+              f"{max(ratios('weights')):.1f}", f"{now['weights', 'angles']['n']:,}")  # fmt: skip
 
 
 def larger(page: Page) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 
 from geodim.engine.profile import LOOSE
 from geodim.engine.simplified import Twins as SortedTwins
-from geodim.engine.ways import sharing
 
 if TYPE_CHECKING:
     from geodim.data.checks import Ranges
@@ -52,7 +51,6 @@ class HopPass:
         for at, solver in enumerate(solvers):  # each begins elsewhere, and so finds what others do not
             solver.turn = at / self.threads
             solver.relaxed = LOOSE in layers.profiles[0].notes
-            solver.sharing = sharing((self.hops + 1) * self.source.n_features)
         columns_left, width = layers.unfinished(), self.way.width
         with driver.heeding(), ThreadPoolExecutor(self.threads, thread_name_prefix="geodim") as pool:
             for at in range(0, len(columns_left), width):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from geodim._version import __version__
+from geodim.engine.profile import LOOSE
 from geodim.engine.state import FAULTS, StateError, read_array, read_text
 from geodim.errors import DataFileError
 from geodim.locks import FolderLock
@@ -115,8 +116,7 @@ class Checkpoint:
             if float(read_array(saved, "step", (), np.float64)) != profiles[0].step:
                 return False
             done = read_array(saved, "done", profiles[0].done.shape, np.bool_)
-            for name, noted in profiles[0].notes.items():
-                noted[:] = read_array(saved, f"note {name}", noted.shape, noted.dtype)
+            _read_notes(saved, profiles)
             for k, profile in enumerate(profiles):
                 profile.restore(saved, str(k))
                 profile.done[:] = np.tile(done, k + 1)  # an attribute is done at all hops or at none
@@ -156,3 +156,19 @@ class Checkpoint:
             raise DataFileError(msg)
         msg = f"{path} belongs to another computation: choose another folder, or delete this one"
         raise DataFileError(msg)
+
+
+def _read_notes(saved: NpzFile, profiles: Sequence[Profile]) -> None:
+    """Read how far widths may be off, which may have been saved elsewhere: a cluster may be more exact.
+
+    What was saved without a note is exact; and a note counts even if nothing is added to it any more.
+    """
+    name = f"note {LOOSE}"
+    if name not in saved.files:
+        return
+    noted = read_array(saved, name, profiles[-1].done.shape, np.float64)
+    if not (noted.min() >= 0.0 and noted.max() < np.inf):
+        msg = f"{name} holds what is not a width"
+        raise StateError(msg)
+    for profile in profiles:
+        profile.notes[LOOSE] = noted

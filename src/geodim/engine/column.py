@@ -88,7 +88,6 @@ class ColumnSolver:
         self.ranges: Ranges | None = None  # what a first pass found, by column index, if known
         self.relaxed = False  # whether widths of hard columns may be off by a few roundings:
         self.near, self.loose = 0.0, 0.0  # by this at most, and by this for the current column
-        self.sharing = 1  # columns that share the windows that may be looked at, see `Tolerant.of`
         self.cells = 0  # in which columns are counted, where they are dropped unsorted; see `margin`
         self.twins: Twins | None = None  # equal columns are solved once, unless ties matter
         self.single = False  # whether all values of the current column are float32

@@ -74,13 +74,11 @@ class Periodic:
         return np.array([[first, stop]], np.int64), 1
 
 
-def line_or_pattern(
-    l: NDArray[np.float64], n: int, top: int, exact: bool, near: float, sharing: int
-) -> Alike:
+def line_or_pattern(l: NDArray[np.float64], n: int, top: int, exact: bool, near: float) -> Alike:
     """Choose the method for a column that stays close to a line.
 
     ``exact`` says whether its differences are exact, ``near`` how far its widths may be off, which is a few
-    roundings if that suffices; gaps have 2**top sizes; for ``sharing`` see `Tolerant.of`.
+    roundings if that suffices; gaps have 2**top sizes.
     """
     found: Alike | None = repeating(l, n) if exact else None
     if found is not None:
@@ -91,7 +89,7 @@ def line_or_pattern(
         return found
     line = Straight.around(l, n, departures)
     if near > 0.0 and is_dear(l, n, line):
-        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near, OnceBent(l, n), sharing)
+        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near, OnceBent(l, n))
     return found or line
 
 
@@ -110,13 +108,7 @@ class OnceBent:
 
 
 def pattern_or_bent(
-    l: NDArray[np.float64],
-    n: int,
-    top: int,
-    exact: bool,
-    near: float,
-    sharing: int,
-    bent: OnceBent | None = None,
+    l: NDArray[np.float64], n: int, top: int, exact: bool, near: float, bent: OnceBent | None = None
 ) -> Alike:
     """Choose the method for any other alike column; see `line_or_pattern`.
 
@@ -127,7 +119,7 @@ def pattern_or_bent(
     if found is not None:
         return found
     found = Straight.of(l, n) if is_straight_but_for_jumps(l, n) else lines_or_bent(l, n, bent)
-    return (Tolerant.of(l, n, found, top, near, bent, sharing) if near > 0.0 else None) or found
+    return (Tolerant.of(l, n, found, top, near, bent) if near > 0.0 else None) or found
 
 
 def lines_or_bent(l: NDArray[np.float64], n: int, made: OnceBent) -> Alike:
@@ -157,7 +149,7 @@ class InPieces:
     """Solves pieces of an alike column; what this needs is prepared with the first piece."""
 
     def __init__(
-        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, int, bool, float, int], Alike],
+        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, int, bool, float], Alike],
         l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int,
         exact: bool, near: float,
     ) -> None:  # fmt: skip
@@ -175,7 +167,7 @@ class InPieces:
         """Solve one piece."""
         with self.lock:
             if self.column is None:
-                self.column = self.make(self.l, self.n, self.top, self.exact, self.near, self.solver.sharing)
+                self.column = self.make(self.l, self.n, self.top, self.exact, self.near)
                 self.solver.loose = self.column.loose
         first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
         return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)

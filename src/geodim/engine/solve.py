@@ -28,7 +28,7 @@ from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.simplified import Twins
 from geodim.engine.steps import steps_needed
 from geodim.engine.threads import threads_for
-from geodim.engine.ways import MOST_COLUMNS, local_way, sharing
+from geodim.engine.ways import MOST_COLUMNS, local_way
 from geodim.engine.windows import solve_every_window
 from geodim.memory import PROFILE_BYTES, check_points
 
@@ -374,7 +374,6 @@ class _Run:
             solver.relaxed = LOOSE in self.profile.notes
             solver.overwrite = True  # they are in buffers of this run
             solver.cells = cells_for(n) if self.way.drops else 0
-            solver.sharing = sharing(self.source.n_features)
             solver.twins = self.twins
             solver.shared = self.shared
             solver.scratch = self.scratch  # one pair of lists per thread, even if it helps several solvers

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FINEST_BITS = 46  # the least tolerance, as a power of two of the range; COARSEST_BITS is the largest
 SOME = 4  # of the extremes that are tried first: one in so many suffices
 MANY = 4096  # windows for each size are looked at if need be,
-ENOUGH = 1 << 32  # and this many in all, which takes less than a second; many columns share them
+ENOUGH = 1 << 32  # and this many in all, which takes less than a second
 
 
 @dataclass(frozen=True)
@@ -44,25 +44,17 @@ class Tolerant:
 
     @classmethod
     def of(
-        cls,
-        l: NDArray[np.float64],
-        n: int,
-        found: Alike,
-        top: int,
-        near: float,
-        bent: Callable[[], Bent],
-        sharing: int = 1,
+        cls, l: NDArray[np.float64], n: int, found: Alike, top: int, near: float, bent: Callable[[], Bent]
     ) -> Tolerant | None:
         """Prepare n ascending values if the method ``found`` is too expensive; None if it is not.
 
         The sizes of a gap are 2**top; ``near`` is what widths may be off by, with which the column was
-        compared with others; ``bent`` prepares the column as `Bent`; ``sharing`` columns share what may be
-        looked at in all.
+        compared with others; ``bent`` prepares the column as `Bent`.
         """
         span = float(l[n - 1] - l[0])
         if near < math.ldexp(span, -COARSEST_BITS) + 2.0 * math.ulp(span):
             return None
-        affordable = max(MANY, ENOUGH / (sharing * n))
+        affordable = max(MANY, ENOUGH / n)
         if looks_of(l, n, found, affordable) <= affordable:
             return None
         way = found if isinstance(found, Straight | Bent) else bent()

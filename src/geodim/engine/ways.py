@@ -155,11 +155,6 @@ def drops(n_points: int, n_features: int) -> bool:
     return n_features >= MANY_COLUMNS and MANY_POINTS <= n_points <= DROPPED_UP_TO
 
 
-def sharing(n_features: int) -> int:
-    """Return how many columns share what may be looked at in all: many do, while few have as much each."""
-    return n_features if n_features >= MANY_COLUMNS else 1
-
-
 def few_windows(n_points: int, n_features: int) -> bool:
     """Return whether columns of this shape have so few windows that NumPy examines all of them quickly."""
     values = n_points * n_features

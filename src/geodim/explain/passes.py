@@ -17,7 +17,7 @@ from geodim.data.checks import scan_ranges
 from geodim.data.integers import measured_exactly
 from geodim.engine.dominated import cells_for
 from geodim.engine.patience import Patience
-from geodim.engine.ways import MOST_COLUMNS, drops, sharing
+from geodim.engine.ways import MOST_COLUMNS, drops
 from geodim.memory import PROFILE_BYTES, check_points
 
 if TYPE_CHECKING:
@@ -112,7 +112,6 @@ class Slot:
             self.solver.relaxed = True
             every = source.n_features if n_features is None else n_features
             self.solver.cells = cells_for(source.n_points) if drops(source.n_points, every) else 0
-            self.solver.sharing = sharing(every)
         self.given_up: Callable[[], bool] = _never
         self.phi = np.empty(source.n_points)
         self.buffer: NDArray[np.floating] | None = None

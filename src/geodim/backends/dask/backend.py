@@ -16,7 +16,6 @@ from geodim.backends.local import LocalBackend
 from geodim.backends.meters import PeakMeter
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine.ways import sharing
 from geodim.errors import ClusterError, InputValueError
 from geodim.families.solve import leading
 from geodim.planning.cluster import plan_cluster
@@ -115,7 +114,6 @@ class DaskBackend(LocalBackend):
             deadline=driver.deadline_everywhere,
             weights=weights_of(source),
             relaxed=way.relaxed and step == 0.0,
-            sharing=sharing(source.n_features),
         )
         kind = CountPass if way.by_chunk else WholePass
         return kind(self.cluster, source, way, job, ranges, driver).run(leaders)

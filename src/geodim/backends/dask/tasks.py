@@ -54,8 +54,7 @@ class Job:
     deadline: float | None  # seconds since the epoch: other clocks differ from machine to machine
     weights: NDArray[np.int64] | None = None
     hops: int = 0
-    relaxed: bool = False  # whether widths of hard columns may be off,
-    sharing: int = 1  # of which so many share what may be looked at
+    relaxed: bool = False  # whether widths of hard columns may be off
 
     @property
     def floor(self) -> float:
@@ -217,8 +216,7 @@ def solve_block(
         if isinstance(solver, CountingSolver):
             solver.first_steps = first_steps
         solver.ranges = ranges
-        solver.relaxed, solver.sharing = relaxed, job.sharing
-        solver.cells = cells_for(job.n_points)
+        solver.relaxed, solver.cells = relaxed, cells_for(job.n_points)
         if bar is not None:
             bench.lift(bar)
         bench.preset(profile)
