@@ -72,7 +72,7 @@ def months(n):
 
 
 @pytest.mark.parametrize("noise", [1e-6, 0.1, 0.5])
-@pytest.mark.parametrize(("period", "n"), [(100, 12_000), (240, 9000), (131, 16_500)])
+@pytest.mark.parametrize(("period", "n"), [(100, 12_000), (240, 9000), (131, 16_500), (67, 26_000)])
 def test_long_periods_with_noise(period, n, noise, monkeypatch):
     monkeypatch.setattr(long_patterns, "FEW", 64)
     rng = np.random.default_rng(period)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-EXTREMES = 256  # starts, and as many ends, that are tried first,
+EXTREMES = 128  # starts, and as many ends, that are tried first,
 NOISE_EXTREMES = 16  # or fewer, if noise decides
 LEAST = 16  # at least this many extremes for each quantum that occurs
 PARTS = 8  # of the column, each with its share of extremes: large windows have few positions

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from geodim.engine.alike import Alike
 
 FINEST_BITS = 46  # the least tolerance, as a power of two of the range; COARSEST_BITS is the largest
-SOME = 4  # of the extremes that are tried first: one in so many suffices
+SOME = 2  # of the extremes that are tried first: one in so many suffices
 MANY = 4096  # windows for each size are looked at if need be,
 ENOUGH = 1 << 32  # and this many in all, which takes less than a second
 
