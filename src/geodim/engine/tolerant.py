@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FINEST_BITS = 46  # the least tolerance, as a power of two of the range; COARSEST_BITS is the largest
 SOME = 2  # of the extremes that are tried first: one in so many suffices
 MANY = 4096  # windows for each size are looked at if need be,
-ENOUGH = 1 << 32  # and this many in all, which takes less than a second
+ENOUGH = 1 << 30  # and this many in all, which takes about a tenth of a second
 
 
 @dataclass(frozen=True)
