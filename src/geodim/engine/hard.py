@@ -47,7 +47,7 @@ MOST_POINTS = 1 << 26  # positions times half a float are exact
 MOSTLY = 0.9  # of all values
 PROBES = 8  # gaps at which the exact way is tried
 TEST_LOOKS = 32  # windows that are evaluated in the time in which it tests a block and looks into it
-DEAR = 1000  # windows for each size: what takes about ten times as long as normal data
+DEAR = 700  # windows for each size: what takes about ten times as long as normal data
 
 
 def is_straight(l: NDArray[np.float64], n: int) -> bool:

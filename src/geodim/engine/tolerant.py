@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 FINEST_BITS = 46  # the least tolerance, as a power of two of the range; COARSEST_BITS is the largest
 SOME = 2  # of the extremes that are tried first: one in so many suffices
-MANY = 4096  # windows for each size are looked at if need be,
-ENOUGH = 1 << 32  # and this many in all, which takes less than a second
+MANY = 4096  # windows for each size are looked at if need be, and half as many if that will do,
+ENOUGH = 1 << 30  # and this many in all, which takes about a tenth of a second
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,16 @@ class Tolerant:
         way = found if isinstance(found, Straight | Bent) else bent()
         way = replace(way, starts=way.starts[::SOME], ends=way.ends[::SOME])
 
-        def suffices(bits: int) -> bool:
-            return looks_of(l, n, replace(way, loose=math.ldexp(span, -bits)), MANY) <= MANY
+        def suffices(bits: int, most: float) -> bool:
+            return looks_of(l, n, replace(way, loose=math.ldexp(span, -bits)), most) <= most
 
         coarse, fine = COARSEST_BITS, FINEST_BITS
-        if not suffices(coarse):
+        most = next((most for most in (MANY / 2, MANY) if suffices(coarse, most)), 0.0)
+        if most == 0.0:
             return None
         while fine - coarse > 1:
             middle = (coarse + fine) // 2
-            coarse, fine = (middle, fine) if suffices(middle) else (coarse, middle)
+            coarse, fine = (middle, fine) if suffices(middle, most) else (coarse, middle)
         tolerance = math.ldexp(span, -coarse)
         return cls(replace(way, loose=tolerance), top, tolerance + 2.0 * math.ulp(span))
 
