@@ -129,7 +129,9 @@ def test_equal_attributes_are_solved_once():
     n = 1 << 14
     line = 2.0 * np.pi * np.arange(n) / n
     X = np.stack([line] * 8, axis=1)
-    once, often = (geodim.khop_dimensions(x, ring(n), 1, last_bit=True) for x in (X[:, :1], X))
+    once, often = (
+        geodim.khop_dimensions(x, ring(n), 1, last_bit=True, n_threads=1) for x in (X[:, :1], X)
+    )  # two threads may solve the same column at the same time
     assert often[1].evaluations == once[1].evaluations
     assert_same_bits(often[1].phi, once[1].phi)
     assert set(often[0].shares) == {"0"}

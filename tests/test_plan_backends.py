@@ -87,9 +87,9 @@ def test_counting_needs_fewer_steps_than_points():
 def test_memory_by_hand():
     """10^6 x 48 float32, two threads: two solvers, a profile, a common bar, two blocks of eight columns."""
     need = column_memory(Problem(10**6, 48), 2) - PROCESS_BYTES
-    assert need == 10**6 * (2 * (8 + 2 * 4 + 2.375 + 56) + 12 + 8 + 2 * 8 * 4)
+    assert need == 10**6 * (2 * (8 + 2 * 4 + 2.5625 + 56) + 12 + 8 + 2 * 8 * 4)
     one = column_memory(Problem(10**6, 48, row_major=False), 1) - PROCESS_BYTES
-    assert one == 10**6 * (8 + 8 + 2.375 + 56 + 12 + 8 * 4)
+    assert one == 10**6 * (8 + 8 + 2.5625 + 56 + 12 + 8 * 4)
     assert column_memory(Problem(10**6, 48, held=True), 2) == need + PROCESS_BYTES + 10**6 * 48 * 4
     # With more columns each thread has a bar, who reached it, and an eighth of the values three times.
     many = column_memory(Problem(10**6, 64), 2) - PROCESS_BYTES

@@ -20,6 +20,7 @@ MODULES = [
             "ends",
             "even_parts",
             "gaps",
+            "groups",
             "glances",
             "joins",
             "ladders",

@@ -11,7 +11,7 @@ import pytest
 
 from distributions import COLUMNS, column
 from geodim.engine.column import PyramidLayout
-from geodim.engine.kernels import gaps, pyramid
+from geodim.engine.kernels import gaps, groups as groups_module, pyramid
 from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, GROUP, S0, SLOPE, U0, U1, W0, W1
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.lattices import lattice
@@ -133,7 +133,7 @@ def test_block_bounds_hold_to_within_the_slack(kind, made) -> None:
             )
             groups, lows = np.empty(layout.total // GROUP + 1, np.int64), np.empty(layout.total)
             groups[-1] = j // 2 // GROUP << GROUP | 1 << j // 2 % GROUP
-            kept, _, upper, owner, _, _ = gaps.filter_groups(
+            kept, _, upper, owner, _, _ = groups_module.filter_groups(
                 n, records, offset, shift, g, c, groups.size - 1, 1, 0, groups, lows, -math.inf, -math.inf
             )
             # A group without first occurrences has no bound, and is dropped.

@@ -20,7 +20,7 @@ def check(page: Page) -> None:
         "three 11-bit passes for float32; long columns are dealt out by 14 leading bits", "how a float is cut"
     )
     page.allows(
-        "about 23 bytes per point for float32 (sorted column 8, keys shared with phi 8, records 2.4, the "
+        "about 23 bytes per point for float32 (sorted column 8, keys shared with phi 8, records 2.5, the "
         "block being read 4 per column), 31 for float64, plus 12 bytes per point for the profile",
         "the sizes of the arrays, added up",
     )

@@ -103,7 +103,9 @@ def within_a_tolerance(page: Page) -> None:
               tolerant.ENOUGH.bit_length() - 1)  # fmt: skip
     assert GAPS_TRIED == 4  # "four gaps"
     page.says("{} ≤ b ≤ {}", hard.COARSEST_BITS, tolerant.FINEST_BITS)
-    page.says("with which no more than {} windows per length", f"{tolerant.MANY:,}")
+    page.says("with which no more than {} windows per length", f"{tolerant.MANY // 2:,}")
+    page.says("or {} if b = {} takes more than that", f"{tolerant.MANY:,}", hard.COARSEST_BITS)
+    page.allows("Why not 10^-12 here?", "the bound of the paragraph before")
     page.says("within {} lengths widths are lowered", BASE)
     page.says("below others by 2^-{} of its range", hard.COARSEST_BITS)
     found = {row["input"]: row for row in benchmark("slow-inputs")["now"]["rows"] if row["n"] == 10**6}

@@ -159,10 +159,14 @@ class Checkpoint:
 
 
 def _read_notes(saved: NpzFile, profiles: Sequence[Profile]) -> None:
-    """Read how far widths may be off, which may have been saved elsewhere: a cluster may be more exact.
+    """Read what a pass noted about its columns.
 
-    What was saved without a note is exact; and a note counts even if nothing is added to it any more.
+    How far widths may be off may have been saved elsewhere: a cluster may be more exact.  What was saved
+    without this note is exact; and it counts even if nothing is added to it any more.
     """
+    for name, noted in profiles[0].notes.items():
+        if name != LOOSE:
+            noted[:] = read_array(saved, f"note {name}", noted.shape, noted.dtype)
     name = f"note {LOOSE}"
     if name not in saved.files:
         return

@@ -27,7 +27,7 @@ from geodim.planning.hops import NARROWEST, hop_peak, hop_way
 from geodim.planning.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
 from geodim.planning.rates import CORE, CoreRates, speed_up
 
-RECORDS = 2.54  # bytes per point: two records of 72 for every 64 points, and in lists two times 9
+RECORDS = 2.5625  # bytes per point: two records of 72 for every 64 points, and in lists two times 9
 STRAIGHT = 56  # bytes per point of a column that stays close to a line: departures, it mirrored, and ladders
 RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
 WEIGHT = 25  # bytes per row that has one, as measured

@@ -267,7 +267,7 @@ def list_blocks(group, bits, listed, count):
 
     Which they are is hard to predict, so each is written, and the next one overwrites what is left out.
 
-    ``group`` is as in `geodim.engine.kernels.gaps.filter_groups`; ``listed`` int64, of which the first
+    ``group`` is as in `geodim.engine.kernels.groups.filter_groups`; ``listed`` int64, of which the first
     ``count`` are filled, with room for a whole group more.
     """
     block = (group >> GROUP) << GROUP_SHIFT
@@ -309,7 +309,7 @@ def evaluate_leaf(
     ``known`` all over the gap (F10).
 
     ``records`` is (RECORD, blocks) float64; ``groups`` are int64 and ``lows`` float64 widths minus c e, as in
-    `geodim.engine.kernels.gaps.filter_groups`, of which the first ``count`` groups from ``start`` on count;
+    `geodim.engine.kernels.groups.filter_groups`, of which the first ``count`` groups from ``start`` on count;
     ``best`` is (BLOCK,), ``line`` (2 BLOCK,) and ``bounds`` (BOUNDS,) float64, and ``listed`` int64, twice
     as many as there are blocks and lanes, all scratch; ``known`` is (n,) float64 over d; ``unit``,
     ``nearest`` and ``near`` are as in `evaluate_starts`.
