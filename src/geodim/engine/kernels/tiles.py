@@ -250,6 +250,8 @@ def lies_below(best, known, d0, sizes):
 
     ``best`` is (BLOCK,) float64 widths, ``known`` (n,) float64 over d.
     """
+    if element(best, 0) >= element(known, d0):  # nearly all of those that lead somewhere do so here
+        return False
     if sizes == BLOCK:  # a difference of floats is negative if and only if the first is less
         high = splat(-np.inf)
         for e in range(0, BLOCK, LANES):
