@@ -85,11 +85,11 @@ def test_counting_needs_fewer_steps_than_points():
 
 
 def test_memory_by_hand():
-    """10^6 x 48 float32, two threads: two solvers, a profile, a common bar, two blocks of eight columns."""
+    """10^6 x 48 float32, two threads: two solvers, a profile, a common bar, two blocks of sixteen."""
     need = column_memory(Problem(10**6, 48), 2) - PROCESS_BYTES
-    assert need == 10**6 * (2 * (8 + 2 * 4 + 2.5625 + 56) + 12 + 8 + 2 * 8 * 4)
+    assert need == 10**6 * (2 * (8 + 2 * 4 + 2.5625 + 56) + 12 + 8 + 2 * 16 * 4)
     one = column_memory(Problem(10**6, 48, row_major=False), 1) - PROCESS_BYTES
-    assert one == 10**6 * (8 + 8 + 2.5625 + 56 + 12 + 8 * 4)
+    assert one == 10**6 * (8 + 8 + 2.5625 + 56 + 12 + 16 * 4)
     assert column_memory(Problem(10**6, 48, held=True), 2) == need + PROCESS_BYTES + 10**6 * 48 * 4
     # With more columns each thread has a bar, who reached it, and an eighth of the values three times.
     many = column_memory(Problem(10**6, 64), 2) - PROCESS_BYTES
@@ -181,8 +181,8 @@ def test_time_is_the_sum_of_rates():
     assert counted.seconds == pytest.approx(11 * 10**6 * 0.5e-9 + by_steps, rel=1e-3)
     rows = plan_cpu(Problem(10**6, 11), rates=rates)
     assert rows.parts["reading rows"] == pytest.approx((rows.passes - 1) * 44e6 / 1e9)
-    held = plan_cpu(Problem(10**6, 256, held=True), rates=rates)  # a line of 64 bytes for 8 columns
-    assert held.parts["reading rows"] == pytest.approx(256 / 8 * 64e6 / 1e9)
+    held = plan_cpu(Problem(10**6, 256, held=True), rates=rates)  # a line of 64 bytes for 16 columns
+    assert held.parts["reading rows"] == pytest.approx(256 / 16 * 64e6 / 1e9)
     disk = plan_cpu(Problem(10**6, 11), rates=rates, budget=10**6)
     assert disk.parts["reading from disk"] == pytest.approx(disk.bytes_read / rates.storage)
 

@@ -9,7 +9,7 @@ from geodim.engine.steps import SMALLEST, may_leave_out, worth_counting
 from geodim.engine.windows import columns_together
 
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
-MOST_COLUMNS = 8  # half a cache line of float32 in a row-major array: the buffer still fits the cache better
+MOST_COLUMNS = 16  # a cache line of float32 in a row-major array: every line is fetched once
 LONG_FROM = 1 << 17  # a column of this length is worth a task of its own, or several
 # With at least this many columns and points, most columns are dropped without being sorted; columns of more
 # than DROPPED_UP_TO points would need too much scratch memory.
@@ -17,7 +17,6 @@ MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 21
 # Up to this many values, and points squared times features, NumPy is done before compiled code is loaded.
 FEW_VALUES, FEW_WINDOWS = 1 << 18, 1 << 28
 EVERY_WINDOW = "every window"
-SHORT_COLUMNS = 1 << 14  # points: blocks of twice as many columns still fit the cache
 CACHE_LINE = 64  # bytes; threads that read together take a whole line of each row, if memory allows
 
 
@@ -185,8 +184,6 @@ def _block_width(n_points: int, itemsize: int, at_once: int, *, row_major: bool)
 
     A source that reads several columns at once for less says how many (``at_once``).
     """
-    if row_major and n_points <= SHORT_COLUMNS:
-        at_once *= 2
     width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), at_once))
     return max(width, 2) if row_major else width  # reading two columns costs hardly more than one
 
