@@ -160,3 +160,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for system, here in (("unix", sys.platform != "win32"), ("linux", sys.platform == "linux")):
         if item.get_closest_marker(system) and not here:
             pytest.skip(f"{sys.platform} does not have what this looks at")
+
+
+@pytest.fixture
+def all_tolerant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns that look at more than a few windows for each size are solved within a tolerance.
+
+    However short they are.
+    """
+    from geodim.engine import hard, tolerant
+
+    monkeypatch.setattr(hard, "HARD_FROM", 200)
+    monkeypatch.setattr(hard, "COARSE_FROM", 200)
+    monkeypatch.setattr(hard, "COARSEST_BITS", 8)
+    monkeypatch.setattr(tolerant, "COARSEST_BITS", 8)
+    monkeypatch.setattr("geodim.engine.column.MOST_LOOKS", 64)
+    monkeypatch.setattr(tolerant, "MANY", 360)
+    monkeypatch.setattr(tolerant, "ENOUGH", 0)

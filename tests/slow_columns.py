@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Make = Callable[[np.random.Generator, int], np.ndarray]
 
+GOLDEN = 1.6180339887  # no common multiple
+
 
 def eight(make: Make) -> Make:
     """Eight columns of a kind, in an order of its own each."""
@@ -74,7 +76,7 @@ def pauses(n: int, number: int) -> np.ndarray:
     return np.cumsum(np.bincount(rng.integers(0, n, number), 1000.0 * rng.random(number), n))
 
 
-def clocks(n: int, ratio: float) -> np.ndarray:
+def clocks(n: int, ratio: float = GOLDEN) -> np.ndarray:
     """Two clocks, one after the other: their times are sorted in between each other."""
     return np.concatenate([np.arange(n // 2), ratio * np.arange(n - n // 2)])
 
@@ -187,8 +189,8 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "two grids, float32": (
         1, one(lambda _rng, n: thirds_32(np.arange(n) % 2 == 0) * np.arange(n, dtype=np.float32))
     ),
-    "two clocks": (1, one(lambda _rng, n: clocks(n, 1.6180339887))),
-    "two clocks with jitter": (1, one(lambda rng, n: clocks(n, 1.6180339887) + 0.01 * rng.normal(size=n))),
+    "two clocks": (1, one(lambda _rng, n: clocks(n))),
+    "two clocks with jitter": (1, one(lambda rng, n: clocks(n) + 0.01 * rng.normal(size=n))),
     "four kinds beside normal columns": (8, beside_normal),
     "logarithms of whole numbers": (1, one(lambda _rng, n: np.log(np.arange(1, n + 1)))),
     "square roots": (1, one(lambda _rng, n: np.sqrt(np.arange(n)))),

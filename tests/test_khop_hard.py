@@ -12,30 +12,14 @@ from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim.engine import hard, tolerant
 from geodim.errors import DataFileError
 from geodim.features import iter_hop_blocks, make_operator
+from slow_columns import GOLDEN, clocks
 
-GOLDEN = 1.6180339887
 HOPS = 2
-
-
-def clocks(n, ratio=GOLDEN):
-    return np.concatenate([np.arange(n // 2), ratio * np.arange(n - n // 2)])
 
 
 def ring(n):
     """Neighbours in the order of the rows, so that hops of a sorted column are sorted, but for the ends."""
     return np.stack([np.arange(n), (np.arange(n) + 1) % n])
-
-
-@pytest.fixture
-def all_tolerant(monkeypatch):
-    """Whatever looks at more than a few windows for each size is treated so, however short it is."""
-    monkeypatch.setattr(hard, "HARD_FROM", 200)
-    monkeypatch.setattr(hard, "COARSE_FROM", 200)
-    monkeypatch.setattr(hard, "COARSEST_BITS", 8)
-    monkeypatch.setattr(tolerant, "COARSEST_BITS", 8)
-    monkeypatch.setattr("geodim.engine.column.MOST_LOOKS", 64)
-    monkeypatch.setattr(tolerant, "MANY", 360)
-    monkeypatch.setattr(tolerant, "ENOUGH", 0)
 
 
 @pytest.fixture

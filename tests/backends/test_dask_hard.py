@@ -16,26 +16,8 @@ from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim.backends.dask import tasks
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine import hard, tolerant
 from geodim.engine.profile import LOOSE, Profile
-
-GOLDEN = 1.6180339887
-
-
-def clocks(n, ratio=GOLDEN):
-    return np.concatenate([np.arange(n // 2), ratio * np.arange(n - n // 2)])
-
-
-@pytest.fixture
-def all_tolerant(monkeypatch):
-    """Whatever looks at more than a few windows for each size is treated so, however short it is."""
-    monkeypatch.setattr(hard, "HARD_FROM", 200)
-    monkeypatch.setattr(hard, "COARSE_FROM", 200)
-    monkeypatch.setattr(hard, "COARSEST_BITS", 8)
-    monkeypatch.setattr(tolerant, "COARSEST_BITS", 8)
-    monkeypatch.setattr("geodim.engine.column.MOST_LOOKS", 64)
-    monkeypatch.setattr(tolerant, "MANY", 360)
-    monkeypatch.setattr(tolerant, "ENOUGH", 0)
+from slow_columns import GOLDEN, clocks
 
 
 def merged(X, blocks, token):

@@ -14,7 +14,6 @@ from distributions import COLUMNS, column
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim import paper
 from geodim.data.sources import as_source
-from geodim.engine import hard, tolerant
 from geodim.engine.alike import Bent, Straight
 from geodim.engine.checkpoint import Checkpoint
 from geodim.engine.column import PyramidLayout
@@ -30,13 +29,7 @@ from geodim.engine.target import Solved
 from geodim.engine.tolerant import Tolerant
 from geodim.engine.ways import Way
 from geodim.errors import DataFileError
-
-GOLDEN = 1.6180339887
-
-
-def clocks(n, ratio=GOLDEN):
-    return np.concatenate([np.arange(n // 2), ratio * np.arange(n - n // 2)])
-
+from slow_columns import GOLDEN, clocks
 
 ALIKE = {
     "two clocks": clocks,
@@ -117,18 +110,6 @@ def test_which_columns_may_be_so():
         assert (margin(l, n) > 0.0) is even
         # Where columns are dropped unsorted, the same is seen in counts.
         assert (margin(l, n, cells_for(n)) > 0.0) is even
-
-
-@pytest.fixture
-def all_tolerant(monkeypatch):
-    """Whatever looks at more than a few windows for each size is treated so, however short it is."""
-    monkeypatch.setattr(hard, "HARD_FROM", 200)
-    monkeypatch.setattr(hard, "COARSE_FROM", 200)
-    monkeypatch.setattr(hard, "COARSEST_BITS", 8)
-    monkeypatch.setattr(tolerant, "COARSEST_BITS", 8)
-    monkeypatch.setattr("geodim.engine.column.MOST_LOOKS", 64)
-    monkeypatch.setattr(tolerant, "MANY", 360)
-    monkeypatch.setattr(tolerant, "ENOUGH", 0)
 
 
 def relaxed_profile(X, n_threads=1, width=None):

@@ -8,29 +8,12 @@ import pytest
 import geodim
 from engine.oracle import assert_same_bits
 from geodim.data.sources import as_source
-from geodim.engine import hard, patience, subgradient, tolerant
+from geodim.engine import patience, subgradient, tolerant
 from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.patience import Patience
 from geodim.engine.solve import compute_profile
 from geodim.errors import QuadraticCostWarning
-
-GOLDEN = 1.6180339887
-
-
-def clocks(n, ratio=GOLDEN):
-    return np.concatenate([np.arange(n // 2), ratio * np.arange(n - n // 2)])
-
-
-@pytest.fixture
-def all_tolerant(monkeypatch):
-    """Whatever looks at more than a few windows for each size is treated so, however short it is."""
-    monkeypatch.setattr(hard, "HARD_FROM", 200)
-    monkeypatch.setattr(hard, "COARSE_FROM", 200)
-    monkeypatch.setattr(hard, "COARSEST_BITS", 8)
-    monkeypatch.setattr(tolerant, "COARSEST_BITS", 8)
-    monkeypatch.setattr("geodim.engine.column.MOST_LOOKS", 64)
-    monkeypatch.setattr(tolerant, "MANY", 360)
-    monkeypatch.setattr(tolerant, "ENOUGH", 0)
+from slow_columns import GOLDEN, clocks
 
 
 def alike_columns(n):
