@@ -317,7 +317,8 @@ class _Run:
         else:
             solver = _Solver(
                 self.place, self.source, self.ranges, tolerance(self.rtol), self.threads, driver,
-                self.summary, self.two, last_bit=self.last_bit,
+                self.summary, self.two,
+                last_bit=self.last_bit or self.rtol > 0.0,  # a tolerance that was asked for is kept
             )  # fmt: skip
             result = solver.run()
             self.profile, self.plan, self.attempts = solver.profile, solver.plan, solver.attempts

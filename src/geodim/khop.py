@@ -181,7 +181,8 @@ def khop_dimensions(
     kind = feature_type(None if chosen.own else X, source, dtype)
     _check_size(ranges, kind)
     problem = replace(
-        place.problem(source, rtol), itemsize=kind.itemsize, hops=hops, last_bit=bool(last_bit),
+        place.problem(source, rtol), itemsize=kind.itemsize, hops=hops,
+        last_bit=bool(last_bit) or rtol > 0.0,  # a tolerance that was asked for is kept
         **graph_of(hop_operator),
     )  # fmt: skip
     plan = place.plan(problem, threads, memory)

@@ -279,3 +279,14 @@ def test_what_was_off_is_known_wherever_a_pass_is_continued(tmp_path):
         assert store.load(again.profiles)
         for profile in again.profiles:
             assert profile.loose == (noted if saved_by else 0.0)
+
+
+@pytest.mark.parametrize("rtol", [1e-300, 1e-15, 1e-14])
+def test_a_tolerance_that_is_named_is_kept(all_tolerant, rtol):
+    """Below what rounding allows columns are solved exactly, not to within what the engine would choose."""
+    values = clocks(20_000)[:, np.newaxis]  # more windows than NumPy looks at
+    ring = np.stack([np.arange(values.size), (np.arange(values.size) + 1) % values.size])
+    assert geodim.intrinsic_dimension(values).error > 1e-6
+    assert geodim.intrinsic_dimension(values, rtol=rtol).exact
+    exact = geodim.khop_dimensions(values, ring, 0, last_bit=True)[0]
+    assert geodim.khop_dimensions(values, ring, 0, rtol=rtol)[0].error == exact.error
