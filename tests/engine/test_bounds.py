@@ -45,7 +45,7 @@ INNER = {
     "differing", "count_pairs", "predicted", "try_size", "require_blocks",
     "highest_level",
     "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
-    "narrower_by", "never_falling", "exceeded_by", "_merge", "cells_of", "_few", "_cell_of_rank",
+    "narrower_by", "never_falling", "exceeded_by", "_merge", "add_run", "cells_of", "_few", "_cell_of_rank",
     "_rank_of_cell", "lowered_bar",
 }  # fmt: skip
 

@@ -309,6 +309,20 @@ def _merge(phi, ranges, n_ranges, column, best, owner, first, stop):
                 owner[d] = column
 
 
+@njit(nogil=True, cache=True, inline="always")
+def add_run(phi, owner, scale, first):
+    """Add up phi / scale from ``first`` on, from left to right, as far as the owner stays the same.
+
+    Returns the sum, the largest phi, and where the next run begins; arguments as in `share_sums`.
+    """
+    total, largest, i = 0.0, 0.0, first
+    while i < phi.size and owner[i] == owner[first]:
+        total += phi[i] / scale
+        largest = max(largest, phi[i])
+        i += 1
+    return total, largest, i
+
+
 @njit(nogil=True, cache=True)
 def share_sums(phi, owner, scale, first, sums, attains):
     """Add each phi / scale to the sum of the column that owns it, run by run; negative owners own nothing.
@@ -329,12 +343,7 @@ def share_sums(phi, owner, scale, first, sums, attains):
     i = 0
     while i < phi.size:
         column = owner[i]
-        total = 0.0
-        largest = 0.0
-        while i < phi.size and owner[i] == column:
-            total += phi[i] / scale
-            largest = max(largest, phi[i])
-            i += 1
+        total, largest, i = add_run(phi, owner, scale, i)
         if column >= 0 and largest > 0.0:
             require(first <= column < first + sums.size, "share_sums: sums")
             sums[column - first] += total
@@ -365,12 +374,7 @@ def run_sums(phi, owner, scale, first, stop, columns, totals):
         i += 1
     while i < stop:
         column = owner[i]
-        total = 0.0
-        largest = 0.0
-        while i < phi.size and owner[i] == column:
-            total += phi[i] / scale
-            largest = max(largest, phi[i])
-            i += 1
+        total, largest, i = add_run(phi, owner, scale, i)
         if column >= 0 and largest > 0.0:
             columns[count] = column
             totals[count] = total
