@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 RNG = np.random.default_rng(5)
 
 
+@pytest.fixture(autouse=True)
+def _able_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that can move its cursor, whatever the tests themselves are started from."""
+    monkeypatch.setenv("TERM", "xterm")
+
+
 @pytest.fixture
 def points(tmp_path: Path) -> Path:
     path = tmp_path / "points.npy"
