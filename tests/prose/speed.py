@@ -82,7 +82,7 @@ def processors(page: Page) -> None:
     page.says("of a newer AMD EPYC (Zen {})", 5)
     ratios = [
         case["before"]["ns"] / case["now"]["ns"]
-        for machine in machines[2:]
+        for machine in machines
         for case in machine["cases"]
         if case["threads"] == 1
     ]
@@ -104,16 +104,12 @@ def processors(page: Page) -> None:
     slow_inputs(page)
     page.says("H_32 ≈ {} times", round(sum(1 / k for k in range(1, 33))))
     page.says("from {} columns on they are dropped", MANY_COLUMNS)
-    for machine in machines:
-        first = machine["cases"][0]
-        # Sorting is the smaller part, by whichever sort is faster there.
-        assert min(machine["radix_ns"], first["sort_ns"]) < first["now"]["ns"] / 2
 
 
 def goals(page: Page, machines: list[Any]) -> None:
     """What is reached, and what is missed, on the processor with AVX2 and on that with 16 cores."""
-    vectorised, many_cores = (
-        [(case["now"]["to_yardstick"], case["goal"]) for case in machines[at]["cases"]] for at in (3, -1)
+    older, vectorised, many_cores = (
+        [(case["now"]["to_yardstick"], case["goal"]) for case in machines[at]["cases"]] for at in (1, 3, -1)
     )
     page.says("or {} ns per value if that is less", f"{VECTORISED:.0f}")
     page.says(
@@ -123,6 +119,12 @@ def goals(page: Page, machines: list[Any]) -> None:
     page.says("the goals are {}, {}, {}, {} and {}:", *(f"{goal:g}" for _, goal in vectorised[:5]))
     missed = [took > goal for took, goal in vectorised[:5]]
     assert missed == [False, False, True, True, False]  # "the third and the fourth are missed"
+    page.says(
+        "On the older EPYC with AVX2 they take {}, {}, {}, {} and {} times",
+        *(f"{took:.2f}" for took, _ in older[:5]),
+    )
+    reached = [took <= goal for took, goal in older[:5]]
+    assert reached == [False, False, False, False, True]  # "only the last goal is reached"
     page.says(
         "On the Xeon they take {}, {}, {}, {} and {} times", *(f"{took:.2f}" for took, _ in many_cores[:5])
     )
