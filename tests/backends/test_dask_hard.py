@@ -81,3 +81,11 @@ def test_a_cluster_says_what_one_machine_says(client):
     exact = geodim.intrinsic_dimension(data, last_bit=True)
     assert exact.exact
     assert found.lower < exact.dimension < found.upper
+
+
+@pytest.mark.parametrize("rtol", [1e-13, 1e-14])
+def test_a_tolerance_that_is_named_is_kept(client, all_tolerant, rtol):
+    """As on one machine: below what rounding allows, columns are solved exactly."""
+    X = da.from_array(clocks(20_000)[:, np.newaxis], chunks=(7000, 1))
+    assert geodim.intrinsic_dimension(X).error > 1e-6
+    assert geodim.intrinsic_dimension(X, rtol=rtol).error <= rtol
