@@ -19,7 +19,7 @@ from geodim.planning.record import Cost, PlanRecord
 from geodim.plans import Problem, plan
 
 WITHIN = 0.25
-N = 1_000_000
+N = 500_000
 
 # Every case runs in a fork of a process that has compiled all kernels, so that what one of them leaves behind
 # does not change what another takes.

@@ -35,6 +35,7 @@ from geodim.lists import is_dask
 from geodim.planning.record import PlanRecord
 from geodim.progress import showing
 from geodim.summary import removal_of, summarise
+from geodim.support_field import altered
 from geodim.waiting import waiting
 
 if TYPE_CHECKING:
@@ -197,9 +198,9 @@ def intrinsic_dimension(
             result = run.result(driver)
         seconds = time.monotonic() - started
         record = PlanRecord.of(run.plan, memory=meter.taken(), seconds=seconds, attempts=run.attempts)
-        result = replace(result, plan=record, alerts=run.alerts(result))
+        result = altered(result, plan=record, alerts=run.alerts(result))
     if count_indistinguishable:
-        result = replace(result, n_indistinguishable=_count_equal_rows(X, weights))
+        result = altered(result, n_indistinguishable=_count_equal_rows(X, weights))
     if family is None and not chosen.own:
         remember(result, data=X, weighted=weights is not None)
     _warn(run.profile, result, run.off)
@@ -327,7 +328,7 @@ class _Run:
             removal = removal_of(
                 self.two, self.source.names, normalize=self.normalize, n_threads=self.threads
             )
-            result = replace(result, removal=removal)
+            result = altered(result, removal=removal)
         if part_of(self.opened.plain) is None:
             return result
         if part is None:
@@ -359,7 +360,7 @@ class _Run:
             feature_error=self.off + 0.5 * profile.loose,  # each width is the difference of two values
             d_max_error=2.0 * self.off if d_max_error is None else d_max_error,
         )  # fmt: skip
-        return replace(found, parameters=found.parameters | {"scale": self.chosen.told(), **self.said()})
+        return altered(found, parameters=found.parameters | {"scale": self.chosen.told(), **self.said()})
 
 
 class _Solver:

@@ -46,6 +46,7 @@ from geodim.planning.hops import graph_of
 from geodim.planning.record import PlanRecord
 from geodim.progress import showing
 from geodim.summary import summarise
+from geodim.support_field import altered
 from geodim.waiting import waiting
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ def khop_dimensions(
             d_max_error=2.0 * converted,
         )  # fmt: skip
         results = [
-            replace(one, n_indistinguishable=count, parameters={**one.parameters, **said})
+            altered(one, n_indistinguishable=count, parameters={**one.parameters, **said})
             for one, count in zip(summaries, twins, strict=True)
         ]
         return Attempt.of(first, results, threads)
@@ -248,8 +249,8 @@ def khop_dimensions(
         results = list(refine(attempt, step, rtol, ranges.magnitude, finest=FINEST).results)
     _warn(layers, results)
     record = PlanRecord.of(plan, memory=meter.taken(), seconds=time.monotonic() - started, attempts=attempts)
-    results[0] = replace(results[0], alerts=find_alerts(results[0], source, ranges, graph=True))
-    results[1:] = [replace(one, alerts=find_alerts(one)) for one in results[1:]]
+    results[0] = altered(results[0], alerts=find_alerts(results[0], source, ranges, graph=True))
+    results[1:] = [altered(one, alerts=find_alerts(one)) for one in results[1:]]
     result = KHopResult(results=results, operator=hop_operator.to_dict(), graph=notes, plan=record)
     remember(result, data=X, graph=graph)
     return result

@@ -10,7 +10,7 @@ from pathlib import Path
 from geodim.cgroups import memory_left, memory_limit
 from geodim.errors import MachineMemoryError
 
-PROFILE_BYTES = 20  # per point: Phi, its owner, and the size, on every backend
+PROFILE_BYTES = 12  # per point: Phi and its owner, on every backend
 GUESS = 8 << 30  # where the system does not say
 
 

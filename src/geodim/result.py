@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from geodim.errors import DataFileError, InputValueError
 from geodim.optional import installed_version
 from geodim.removal import TIE_RULE
 from geodim.saved.document import Reported, format_of, thinned, to_json_value
+from geodim.support_field import SupportField, altered, place_of, support_of
 from geodim.text import html_list, html_table, visible
 from geodim.words import at_most, scale_words
 
@@ -142,7 +143,8 @@ class IDResult(Reported):
     @property
     def measured(self) -> bool:
         """Whether Phi is a function of the mass, not of k, because weights are not whole numbers."""
-        return self.support.dtype.kind == "f"
+        support = support_of(self)
+        return isinstance(support, np.ndarray) and support.dtype.kind == "f"
 
     @property
     def dimension(self) -> float:
@@ -205,14 +207,33 @@ class IDResult(Reported):
     @property
     def phi(self) -> NDArray[np.float64]:
         """Phi on the support: exact, or half way between the bounds."""
-        if self.phi_exact:
-            return self.phi_lower
-        return 0.5 * self.phi_lower + 0.5 * self.phi_upper
+        return self.phi_lower if self.phi_exact else 0.5 * self.phi_lower + 0.5 * self.phi_upper
 
     @property
     def scale(self) -> float:
         """What features are divided by: d_max if normalised, else 1."""
         return divisor(self.d_max, self.normalized)
+
+    def phi_bounds(self, k: float) -> tuple[float, float]:
+        """Return bounds on Phi(k), in the data's own units; equal where Phi(k) is known exactly.
+
+        For points whose weights are not whole numbers, k is a mass.
+
+        Examples
+        --------
+        >>> import geodim
+        >>> geodim.intrinsic_dimension([[0.0], [1.0], [5.0]]).phi_bounds(2)
+        (1.0, 1.0)
+        """
+        if not 0 <= k <= self.mass:  # nor is NaN
+            raise InputValueError(f"k is {k}: give a number from 0 to {self.mass:,.15g}")
+        if k < 2 and not self.measured:
+            return 0.0, 0.0
+        support = support_of(self)
+        above = place_of(support, k, "left")
+        below = above if self.stepwise else place_of(support, k, "right") - 1
+        low = float(self.phi_lower[below]) if 0 <= below < self.phi_lower.size else 0.0
+        return low, float(self.phi_upper[above]) if above < self.phi_upper.size else self.d_max
 
     def observable_diameter_bounds(self, alpha: float) -> tuple[float, float]:
         """Return bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha)).
@@ -224,12 +245,8 @@ class IDResult(Reported):
         k: float = c_alpha(self.n_points, alpha)  # also checks alpha
         if self.measured:
             k = self.mass * (1.0 - float(alpha))
-        if self.support.size == 0 or (k < 2 and not self.measured):
-            return 0.0, 0.0
-        above = int(np.searchsorted(self.support, k, side="left"))
-        below = above if self.stepwise else int(np.searchsorted(self.support, k, side="right")) - 1
-        low = float(self.phi_lower[below]) if below >= 0 else 0.0
-        return low / self.scale, float(self.phi_upper[above]) / self.scale
+        low, high = self.phi_bounds(k)
+        return low / self.scale, high / self.scale
 
     def observable_diameter(self, alpha: float) -> float:
         """Return the observable diameter for mass 1 - alpha: how wide the best feature spreads these points.
@@ -305,7 +322,7 @@ class IDResult(Reported):
 
         result = checked(values, ID_RESULT, ID_DERIVED, lambda known: cls(**known), related_in_result)
         same = np.array_equal(result.phi_lower, result.phi_upper)  # where Phi is exact, one array holds it
-        return replace(result, phi_upper=result.phi_lower) if same else result
+        return altered(result, phi_upper=result.phi_lower) if same else result
 
     @classmethod
     def from_json(cls, source: str | Path) -> IDResult:
@@ -395,6 +412,9 @@ class IDResult(Reported):
         if self.gauge is not None:
             rows.insert(1, ("among columns of this size", self.gauge.line))
         return html_table("geodim", rows) + html_list(map(str, self.alerts))
+
+
+IDResult.support = SupportField()  # type: ignore[assignment]  # in the class it would be a default
 
 
 def inverse_square(delta: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from geodim.engine.parts import divisor, mean, sums_by_owner
 from geodim.removal import Removal
 from geodim.result import IDResult, inverse_square, unique_names, versions
 from geodim.share_bounds import share_bounds
+from geodim.support_field import written_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,7 @@ def summarise(
     d_max = ranges.d_max if d_max is None else d_max
     scale = divisor(d_max, normalize)
     if solved:
-        support, lower = profile.everywhere(n_threads)
+        support, lower = profile.everywhere()
         upper = lower
         delta = delta_lower = delta_upper = profile.mean(support, lower, scale, n_threads)
     else:
@@ -99,7 +100,8 @@ def summarise(
     within: dict[str, tuple[float, float]] = {}
     # Rounding of features is left aside here: it is far less than any tolerance.  They count points.
     if not solved and profile.mass == ranges.n_points:
-        within = dict(zip(shares, share_bounds(support, lower, upper, ranges, order), strict=True))
+        shared = share_bounds(written_out(support), lower, upper, ranges, order)
+        within = dict(zip(shares, shared, strict=True))
     return IDResult(
         n_points=n,
         n_features=int(profile.done.size),
@@ -108,7 +110,7 @@ def summarise(
         discriminability=delta,
         discriminability_lower=delta_lower,
         discriminability_upper=delta_upper,
-        support=support,
+        support=cast("NDArray[np.int64]", support),  # a range becomes one, see `geodim.support_field`
         phi_lower=lower,
         phi_upper=upper,
         shares=shares,

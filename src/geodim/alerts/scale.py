@@ -70,12 +70,12 @@ def without_few(result: IDResult, widths: NDArray[np.float64], most: int) -> Ite
                 continue
             j = points // columns
             others = float(widest[columns]) if columns < widths.size else 0.0
-            largest, smallest = max(_upper(result, n - j), others), _lower(result, n - points)
+            largest, smallest = max(result.phi_bounds(n - j)[1], others), result.phi_bounds(n - points)[0]
             if not smallest > 0.0:
                 continue
-            beyond = sum(max(_lower(result, k) - largest, 0.0) for k in range(n - j + 1, n + 1))
-            first = sum(_lower(result, k) for k in range(2, points + 2))
-            last = sum(_upper(result, k) for k in range(n - points + 1, n + 1))
+            beyond = sum(max(result.phi_bounds(k)[0] - largest, 0.0) for k in range(n - j + 1, n + 1))
+            first = sum(result.phi_bounds(k)[0] for k in range(2, points + 2))
+            last = sum(result.phi_bounds(k)[1] for k in range(n - points + 1, n + 1))
             low = max(total_low - last, 0.0) / (n - points) / largest
             high = (total_high - beyond - first) / (n - points) / smallest
             yield Without(points, columns, largest, _inverse_square(min(high, 1.0)), _inverse_square(low))
@@ -89,7 +89,7 @@ def outliers(view: View) -> Alert | None:
     n = result.n_points
     most = min(HANDFUL, max(1, n // PART))
     # Necessary for what follows, and rarely so: T (n - m) / n is at most d_max / 2.
-    if _lower(result, n - most) * (n - most) / n > result.d_max / math.sqrt(CLEARLY):
+    if result.phi_bounds(n - most)[0] * (n - most) / n > result.d_max / math.sqrt(CLEARLY):
         return None
     found = None
     least = result.lower
@@ -202,18 +202,6 @@ def _one_column(view: View) -> Alert | None:
 def _between(found: Without) -> str:
     low, high = number(found.lower, 3), number(found.upper, 3)
     return f"about {low}" if low == high else f"between {low} and {high}"
-
-
-def _lower(result: IDResult, k: int) -> float:
-    """Return a lower bound on Phi(k)."""
-    at = int(np.searchsorted(result.support, k, side="right")) - 1
-    return float(result.phi_lower[at]) if at >= 0 else 0.0
-
-
-def _upper(result: IDResult, k: int) -> float:
-    """Return an upper bound on Phi(k)."""
-    at = int(np.searchsorted(result.support, k, side="left"))
-    return float(result.phi_upper[at]) if at < result.support.size else result.d_max
 
 
 def _inverse_square(delta: float) -> float:

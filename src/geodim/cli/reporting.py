@@ -108,9 +108,10 @@ def command_line() -> str:
 def with_provenance(result: R, data: str) -> R:
     """Return the result, with what was measured, by which command and when, among its parameters."""
     from geodim.khop_result import KHopResult
+    from geodim.support_field import altered
 
     made = {"data": data, "command": command_line(), "date": f"{datetime.now(UTC):%Y-%m-%d}"}
     if isinstance(result, KHopResult):
-        results = [replace(one, parameters={**one.parameters, **made}) for one in result]
+        results = [altered(one, parameters={**one.parameters, **made}) for one in result]
         return replace(result, results=results)
-    return replace(result, parameters={**result.parameters, **made})
+    return altered(result, parameters={**result.parameters, **made})

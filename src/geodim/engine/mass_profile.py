@@ -14,6 +14,7 @@ import numpy as np
 from geodim.engine.masses import differences, mean_over_mass, parts_of
 from geodim.engine.profile import Profile
 from geodim.engine.state import StateError, read_array
+from geodim.support_field import written_out
 
 if TYPE_CHECKING:
     from numpy.lib.npyio import NpzFile
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from geodim.data.checks import Ranges
     from geodim.engine.masses import Measure
-    from geodim.engine.profile import Bounds, Steps
+    from geodim.engine.profile import Bounds, Steps, Support
 
     Widths = NDArray[np.float64]
 
@@ -110,18 +111,18 @@ class MassProfile(Profile):
         ends[-1] = self.mass
         return np.minimum(np.maximum.accumulate(ends), self.mass)
 
-    def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], NDArray[np.float64]]:  # noqa: ARG002
+    def everywhere(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the end of every step and its width."""
         return self._ends(), self.phi
 
-    def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:
+    def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:  # noqa: ARG002
         """Return bounds while some columns are unfinished, each of which may be as wide as its range."""
-        support, lower = self.everywhere(n_threads)
+        support, lower = self.everywhere()
         return support, lower, np.maximum(lower, ranges.widths[~self.done].max(initial=0.0))
 
     def mean(
         self,
-        support: NDArray[Any],  # noqa: ARG002 - it is rounded, and the masses are not
+        support: Support,  # noqa: ARG002 - it is rounded, and the masses are not
         widths: NDArray[np.float64],
         scale: float,
         n_threads: int = 1,  # noqa: ARG002
@@ -139,20 +140,20 @@ class MassProfile(Profile):
             return 0.0
         return math.nextafter(4.0 * widest * (self.measure.size / float(self.measure.total)), math.inf)
 
-    def shown(self, support: NDArray[Any], lower: Widths, upper: Widths, widest: float) -> Bounds:  # noqa: ARG002
+    def shown(self, support: Support, lower: Widths, upper: Widths, widest: float) -> Bounds:  # noqa: ARG002
         """Return what a result holds: k from 2 on, or masses that float64 can distinguish, with bounds.
 
         Steps that differ only in the column that attains them are merged.
         """
-        exact = lower is upper and not self.measure.rounded
+        exact, ends = lower is upper and not self.measure.rounded, written_out(support)
         last = np.append(lower[1:] > lower[:-1], True)
         if self.measure.whole:
-            last &= support > 1
-        support, lower, upper = support[last], lower[last], upper[last]
+            last &= ends > 1
+        ends, lower, upper = ends[last], lower[last], upper[last]
         if not self.measure.whole:
-            kept = _told_apart(support)
-            support, lower, upper = support[kept], lower[kept], upper[kept]
-        return support, lower, lower if exact else upper
+            kept = _told_apart(ends)
+            ends, lower, upper = ends[kept], lower[kept], upper[kept]
+        return ends, lower, lower if exact else upper
 
     def steps(self) -> Steps:
         """Return where each step begins, its column and its width."""

@@ -15,13 +15,14 @@ import numpy as np
 from geodim.engine.mass_profile import EVERY_SIZE
 from geodim.engine.masses import PART, nearest, products
 from geodim.engine.profile import Profile
+from geodim.support_field import written_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from geodim.data.checks import Ranges
     from geodim.engine.masses import Measure
-    from geodim.engine.profile import Bounds, Steps
+    from geodim.engine.profile import Bounds, Steps, Support
 
     Widths = NDArray[np.float64]
 
@@ -95,15 +96,15 @@ class UnitProfile(Profile):
         """Where the last step ends: at k = n + 1, exclusively, or at the mass of all points."""
         return self.n_points + 1 if self.measure.whole else self.mass
 
-    def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], Widths]:
+    def everywhere(self) -> tuple[Support, Widths]:
         """Return all numbers of units from 2 on, and Phi there."""
-        return self.units.everywhere(n_threads)
+        return self.units.everywhere()
 
     def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:
         """Return ascending numbers of units, and bounds on Phi at each and since the one before."""
         return self.units.bounds(ranges, n_threads)
 
-    def mean(self, support: NDArray[Any], widths: Widths, scale: float, n_threads: int = 1) -> float:
+    def mean(self, support: Support, widths: Widths, scale: float, n_threads: int = 1) -> float:
         """Return the mean over all units."""
         return self.units.mean(support, widths, scale, n_threads)
 
@@ -137,26 +138,27 @@ class UnitProfile(Profile):
             masses[part] = nearest(*products(units[part], self.unit >> zeros), self.measure.exponent + zeros)
         return masses
 
-    def shown(self, support: NDArray[Any], lower: Widths, upper: Widths, widest: float) -> Bounds:
+    def shown(self, support: Support, lower: Widths, upper: Widths, widest: float) -> Bounds:
         """Return sizes or masses, with bounds that hold at each and since the one before.
 
         If windows may be off by a unit, Phi is at least what was counted for one unit less, and at most what
         was counted for one unit more.
         """
+        units = written_out(support)
         if self.rounded:
             total = self.units.n_points
-            ends = np.unique(np.concatenate([support - 1, support + 1, [total]]))
+            ends = np.unique(np.concatenate([units - 1, units + 1, [total]]))
             ends = ends[(ends > 0) & (ends <= total)]
             before = np.append(0, ends[:-1])
-            lower = np.where(before == 0, 0.0, lower[np.searchsorted(support, before - 1, side="right")])
-            upper = np.append(upper, widest)[np.searchsorted(support, ends + 1, side="left")]
+            lower = np.where(before == 0, 0.0, lower[np.searchsorted(units, before - 1, side="right")])
+            upper = np.append(upper, widest)[np.searchsorted(units, ends + 1, side="left")]
             return self._ends(ends), lower, upper
         # A single unit has no width; neighbours that agree, as they may if not counted, form one step.
         exact = lower is upper
-        support, lower, upper = np.append(1, support), np.append(0.0, lower), np.append(0.0, upper)
+        units, lower, upper = np.append(1, units), np.append(0.0, lower), np.append(0.0, upper)
         last = np.append((lower[1:] > lower[:-1]) | (upper[1:] > upper[:-1]), True)
         lower = lower[last]
-        return self._ends(support[last]), lower, lower if exact else upper[last]
+        return self._ends(units[last]), lower, lower if exact else upper[last]
 
     def steps(self) -> Steps:
         """Return where each step begins, its column and its width."""

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from geodim.engine.target import Piece, Sizes, Solved
 
     # Sizes k, or masses where points have masses; then two arrays of widths, or columns and widths.
+    Support = NDArray[Any] | range
     Bounds = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
+    Shown = tuple[Support, NDArray[np.float64], NDArray[np.float64]]
     Steps = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]
 
 MUCH = 1 << 16  # sizes of a whole column from which on it takes long enough to merge strip by strip
@@ -53,7 +55,6 @@ class Profile:
     stopped: str | None = None
     unsolved: dict[int, dict[Piece, Sizes]] = field(default_factory=dict, repr=False)
     notes: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)  # kept in checkpoints
-    sizes: NDArray[np.int64] | None = field(default=None, repr=False)  # all k from 2 on, if written ahead
     lock: StripLock = field(default_factory=StripLock, repr=False)
 
     @classmethod
@@ -167,14 +168,11 @@ class Profile:
         lengths: NDArray[Any] = np.diff(starts, append=self.end)
         return lengths
 
-    def everywhere(self, n_threads: int = 1) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    def everywhere(self) -> tuple[Support, NDArray[np.float64]]:
         """Return all k from 2 on and Phi there, once every column was solved without a step."""
-        sizes = whole_numbers(2, self.n_points + 1, n_threads) if self.sizes is None else self.sizes
-        return sizes, self.phi[1:]
+        return range(2, self.n_points + 1), self.phi[1:]
 
-    def mean(
-        self, support: NDArray[Any], widths: NDArray[np.float64], scale: float, n_threads: int = 1
-    ) -> float:
+    def mean(self, support: Support, widths: NDArray[np.float64], scale: float, n_threads: int = 1) -> float:
         """Return the mean over all k of the widths at ``support``.
 
         If counted, all k of a step share its width.
@@ -189,11 +187,11 @@ class Profile:
 
     def shown(
         self,
-        support: NDArray[Any],
+        support: Support,
         lower: NDArray[np.float64],
         upper: NDArray[np.float64],
         widest: float,  # noqa: ARG002
-    ) -> Bounds:
+    ) -> Shown:
         """Return the part of the bounds that a result holds, after they were added up."""
         return support, lower, upper
 

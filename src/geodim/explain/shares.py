@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from geodim.removal import TIE_RULE
 from geodim.result import IDResult, unique_names
 from geodim.saved.document import SavedResult, rebuilt, to_json_value
 from geodim.summary import removal_of
+from geodim.support_field import altered
 from geodim.text import html_table, visible
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Explanation(SavedResult):
         """Plot the shares of the features, and the dimension without each, see `geodim.display.shares`."""
         from geodim.display.shares import plot_shares  # noqa: PLC0415
 
-        return plot_shares(replace(self.result, removal=self.removal), ax=ax, **options)
+        return plot_shares(altered(self.result, removal=self.removal), ax=ax, **options)
 
     def __repr__(self) -> str:
         leading = ", ".join(f"{visible(name)} {share:.1%}" for name, share in list(self.shares.items())[:3])

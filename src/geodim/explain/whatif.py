@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from importlib import import_module
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ from geodim.families.protocol import error_of, part_of
 from geodim.families.union import is_divided
 from geodim.lists import as_array
 from geodim.summary import summarise
+from geodim.support_field import altered
 from geodim.text import html_table
 from geodim.words import number
 
@@ -145,7 +145,7 @@ class WhatIf:
             raise InputValueError(msg)
         found = self._profile(*self.two.without(gone[0])) if len(gone) == 1 else self._without(gone)
         result = self._summary(found, self._range_without(gone), started)
-        return replace(result, n_features=self.source.n_features - len(gone))
+        return altered(result, n_features=self.source.n_features - len(gone))
 
     def rescale(self, feature: str | int, factor: float) -> IDResult:
         """Return the result if one feature were multiplied by a number."""
@@ -300,7 +300,7 @@ class WhatIf:
         )
         if self.said is None:
             return result
-        return replace(result, parameters=result.parameters | {"features": self.said})
+        return altered(result, parameters=result.parameters | {"features": self.said})
 
     def _measured(self, source: ColumnSource) -> tuple[ColumnSource, Ranges, float]:
         """Return the source to solve, its ranges, and how far it is off."""

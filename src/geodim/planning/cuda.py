@@ -18,7 +18,7 @@ PINNED = 2 * device.STAGE
 TORCH_BYTES = 2 << 30  # PyTorch and the CUDA context, in the memory of the host
 MUCH = 32 << 30  # bytes that not every host holds
 DISK = 1e9  # bytes per second
-FINISH = 28  # bytes per point on the host, per layer
+FINISH = 20  # bytes per point on the host, per layer
 
 
 class _OnDevice(NamedTuple):

@@ -8,7 +8,6 @@ dimension is the same to the bit, which is why this mark is for other features o
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from geodim.dimension import intrinsic_dimension
 from geodim.errors import InputValueError, ShapeError
 from geodim.gauge.gauge import SHUFFLED
 from geodim.progress import showing
+from geodim.support_field import altered
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -91,4 +91,4 @@ def shuffled_reference(
             found.append(intrinsic_dimension(rng.permuted(points, axis=0), **options).dimension)
             if told is not None:
                 told(turn + 1, repeats)
-    return replace(result, parameters=result.parameters | {SHUFFLED: found})
+    return altered(result, parameters=result.parameters | {SHUFFLED: found})

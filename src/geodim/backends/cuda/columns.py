@@ -16,7 +16,6 @@ from geodim.backends.cuda.sorting import sorted_rows
 from geodim.backends.cuda.timing import Timing
 from geodim.engine.changed import changed
 from geodim.engine.driver import Driver
-from geodim.engine.parts import whole_numbers
 from geodim.engine.profile import Profile
 from geodim.errors import DeviceMemoryError
 from geodim.memory import check_points
@@ -206,9 +205,8 @@ def compute_profile(
 
     driver.report(0, d)
     with ThreadPoolExecutor(1) as host:
-        # A gigabyte or more to initialise and to number, while the device works.
+        # A gigabyte or more to initialise, while the device works.
         coming = host.submit(Profile.empty, n, d, step, n_threads=n_threads)
-        numbered = host.submit(whole_numbers, 2, n + 1, n_threads)
         with driver.heeding():
             for group, rows in feed.blocks(in_blocks(d, way.width, leaders)):
                 order = list(range(len(group)))
@@ -217,7 +215,6 @@ def compute_profile(
                 if not batches.solve(rows, [group[at] for at in order], 0, driver.late, done, order, ends):
                     break
         profile = coming.result()
-        profile.sizes = numbered.result()
     batches.finish()
     batches.check_ends(ranges)
     profile.done[:], profile.stopped = finished, driver.stopped
