@@ -30,8 +30,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MODULES = [
-    *(f"engine/kernels/{name}.py" for name in ("cells", "columns", "gaps", "grid", "pyramid", "reading",
-                                               "runs", "sorting", "tiles")),
+    *(f"engine/kernels/{name}.py" for name in ("cells", "columns", "dealing", "gaps", "pyramid",
+                                               "reading", "runs", "sorting", "straight", "tiles")),
     "engine/profile.py", "engine/cells.py", "engine/steps.py", "data/checks.py", "features/_kernels.py",
     "features/operators.py", "khop.py",
 ]  # fmt: skip

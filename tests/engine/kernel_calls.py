@@ -15,6 +15,7 @@ MODULES = [
             "columns",
             "counted",
             "counters",
+            "dealing",
             "dense_values",
             "dominated",
             "ends",
@@ -112,21 +113,30 @@ def counted_keys():
     return made, counts
 
 
-def dealt():
-    from geodim.engine.kernels.sorting import deal_out
+def dealt(kind):
+    """Keys in shares, and where these end."""
+    from geodim.engine.kernels.dealing import deal_out, deal_out_64
 
-    made, stops = np.empty(N, np.uint32), np.empty(1 << 14, np.int64)
-    deal_out(keys(np.uint32), made, stops)
+    made, stops = np.empty(N, kind), np.empty(1 << 14, np.int64)
+    if kind is np.uint32:
+        deal_out(keys(kind), made, stops)
+    else:
+        deal_out_64(np.linspace(-9.9, 9.9, N), np.linspace(-9.9, 9.9, N).view(kind), made, stops)
     return made, stops
 
 
-def graph(weighted=True):
+def given(array):
+    """An array that nobody may write to, as those of callers are; for others, kernels are compiled anew."""
+    array.flags.writeable = False
+    return array
+
+
+def graph():
     """A ring: compressed rows, with weights, loops and degrees."""
-    indptr, indices = (
-        2 * np.arange(11),
-        np.ravel([[(i + 1) % 10, (i + 9) % 10] for i in range(10)]).astype(np.int32),
-    )
-    return indptr, indices, np.ones(20), True, np.ones(10), np.ones(10), True
+    indptr = given(2 * np.arange(11))
+    indices = np.ravel([[(i + 1) % 10, (i + 9) % 10] for i in range(10)])
+    weights, loops, degrees = (given(np.ones(count)) for count in (20, 10, 10))
+    return indptr, given(indices.astype(np.int32)), weights, True, loops, degrees, True
 
 
 def begun_search():
@@ -178,7 +188,7 @@ def calls():
     ranges = np.empty((40, 2), np.int64)
     one_range = np.array([[3, N]])
     made, digit_counts = counted_keys()
-    shares, stops = dealt()
+    (shares, stops), (long_shares, long_stops) = dealt(np.uint32), dealt(np.uint64)
     records = pyramid()
     x, out = np.ones((10, 8)), np.ones((10, 8))
     cells = np.arange(4.0), np.arange(4.0) + 0.5, np.array([0, 50, 100, 150, 200])
@@ -259,13 +269,14 @@ def calls():
          "below"),
         ("try_long_period", (np.arange(float(N)), np.zeros(N), N, *long_rows(2), *long_rows(2), 1.0, 1, N,
                              0.5, *np.empty((2, N)), work),
-         "u end_u"),
+         ""),
         ("finish_long_period", (grid_column(), np.zeros(N), np.zeros(N + 32), N, 1.0, 0.0, np.zeros(1), 1.0,
                                 *blocks_of_departures(), N, np.ones(N), np.arange(N + 32.0), work),
          "pattern"),
         ("build_base", (np.arange(float(N)), N, records, BLOCKS, 0.0, 200.0), ""),
         ("build_parents", (np.arange(float(N)), N, records, offsets, counts, 0.0, 200.0), ""),
-        ("gather_columns", (np.ones((N, 3)), np.array([0, 2]), np.empty((2, N)), 0), "array.0 columns"),
+        ("gather_columns", (given(np.ones((N, 3))), np.array([0, 2]), np.empty((2, N)), 0),
+         "array.0 columns"),
         ("moments", (np.ones((N, 3)), *np.zeros((4, 3))), "array"),
         ("cumulate_masses", (np.arange(5.0), *np.ones((2, 5), np.int64), np.empty(5),
                              *np.empty((2, 6), np.int64)), "values"),
@@ -282,6 +293,7 @@ def calls():
         ("equal_neighbours", (np.arange(3.0), np.array([0, 1])), "places"),
         ("has_even_part", (np.arange(9.0), np.arange(0, 9, 2), 2, 0.5, 0.1), ""),
         ("different_gaps", (np.arange(9.0), 4, 5, 0.5), ""),
+        ("even_windows", (np.arange(9.0), np.array([0, 4]), 4, 1.0), "places"),
         ("count_value", (np.arange(3.0), 1.0), "column"),
         ("joint_counts", (made, tables, np.array([1, 1]), np.empty(1, np.int64)), "keys widths"),
         ("solve_pairs", (*found, N, np.empty(N + 1), np.empty(N), np.zeros(N), ranges), "ranges"),
@@ -296,6 +308,9 @@ def calls():
         ("keys_to_bits_64", (keys(np.uint64), np.empty(N, np.uint64)), "keys"),
         ("deal_out", (keys(np.uint32), np.empty(N, np.uint32), np.empty(1 << 14, np.int64)), "bits"),
         ("sort_shares", (shares, np.empty(N, np.uint32), stops, shares.view(np.float32), np.empty(N)), ""),
+        ("deal_out_64", (np.ones(N), np.ones(N).view(np.uint64), np.empty(N, np.uint64),
+                         np.empty(1 << 14, np.int64)), "column"),
+        ("sort_shares_64", (long_shares, np.empty(N, np.uint64), long_stops, np.empty(N, np.uint64)), ""),
         ("count_steps", (np.linspace(0, 9.9, N), 1.0, 0.0, np.empty(10, np.int32)), "column"),
         ("expand_steps", (step_counts, 1.0, 0.0, np.empty(N + 2)), "counts"),
         ("step_keys", (np.linspace(0, 9.9, N), 1.0, 0.0, np.empty(N, np.uint32),
@@ -321,8 +336,8 @@ def calls():
         ("excess_over", (np.zeros(6), np.array([2, 5], np.int32), np.ones(2), 2), ""),
         ("merge_two", (np.zeros(N), one_range, 1, 0, np.zeros(N), np.zeros(N, np.int32),
                        np.zeros(N, np.int32), np.zeros(N), np.zeros(N, np.int32)), ""),
-        ("aggregate_rows", (*graph(), x, out, 0, 10), ""),
-        ("row_sums", (graph()[0], np.ones(20), 0, 10, np.ones(10)), ""),
+        ("aggregate_rows", (*graph(), given(np.ones((10, 8))), out, 0, 10), ""),
+        ("row_sums", (2 * np.arange(11), np.ones(20), 0, 10, np.ones(10)), ""),
         ("enter_root", (np.array([3, 6, 12, 0], np.uint64), np.arange(3), np.zeros((1, 18), np.int64),
                         np.zeros(4, np.int64), np.zeros(3, np.int64), 4, 3, 2, 0), "nodes.0"),
         ("cut_down", (np.array([0, 2, 4]), np.array([0, 1, 0, 2], np.int32), np.ones(2, bool),
@@ -370,6 +385,7 @@ MADE_OF_VECTORS = (
     "build_base",
     "count_steps",
     "cumulate",
+    "deal_out_64",
     "fill_distances",
     "gather_columns",
 )

@@ -23,9 +23,10 @@ from geodim.errors import DataChangedError, InputValueError, InternalError
 INNER = {
     "ranges_fit", "require_layout", "require_lines", "require_cells", "require_counted",
     "require_neighbours", "multiples", "beaten_at", "smallest_beaten", "note_range", "key_of_bits",
-    "bits_of_key", "sort_share", "local_slope", "close_level", "quantise", "starting_trend",
+    "bits_of_key", "key_of_bits_64", "bits_of_key_64", "sort_share", "sort_share_64", "sort_two_digits",
+    "share_of", "inserted", "local_slope", "close_level", "quantise", "starting_trend",
     "bound_starts", "reach_of_ends", "enough_below", "list_groups", "filter_groups", "filter_plainly",
-    "halves", "bound_pieces", "draw_line", "list_blocks", "_above", "_highest",
+    "halves", "bound_pieces", "draw_line", "list_blocks", "keep_leaf", "_above", "_highest",
     "difference", "fitted_slope", "residual_ranges", "seed", "below", "mark_settled", "trend_at",
     "narrower", "least_width", "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row",
     "evaluate_tile", "evaluate_leaf", "evaluate_starts", "is_narrow", "widest_departures",
@@ -42,7 +43,7 @@ INNER = {
     "narrowest_starts", "all_wider", "deep_of", "rank_of", "require_ladder", "work_of", "join",
     "first_from", "windows_between", "likely_share", "promising", "threshold", "try_row",
     "try_extremes", "scratch_for", "first_guess", "leave_out_few", "greatest_difference", "try_phase",
-    "differing", "count_pairs", "predicted", "try_size", "require_blocks",
+    "differing", "differing_more", "count_pairs", "predicted", "try_size", "require_blocks",
     "highest_level",
     "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
     "narrower_by", "never_falling", "exceeded_by", "_merge", "add_run", "cells_of", "_few", "_cell_of_rank",
@@ -80,6 +81,7 @@ def test_arrays_that_are_too_short_are_refused(name):
     for at, axis in strict:
         short = list(calls()[name][0])
         short[at] = short[at].take(range(short[at].shape[axis] - 1), axis)
+        short[at].flags.writeable = arguments[at].flags.writeable
         with pytest.raises((InternalError, InputValueError, DataChangedError)):
             kernel(*short)
     assert strict or len(loose) == sum(isinstance(argument, np.ndarray) for argument in arguments)
@@ -191,7 +193,8 @@ for kernel, arguments in [
 def test_positions_in_the_data_are_checked(name, argument, value):
     arguments, names = list(calls()[name][0]), list(inspect.signature(kernels()[name].py_func).parameters)
     at = names.index(argument)
-    arguments[at] = np.asarray(value, arguments[at].dtype)
+    fits, arguments[at] = arguments[at], np.array(value, arguments[at].dtype)
+    arguments[at].flags.writeable = fits.flags.writeable
     with pytest.raises((InternalError, InputValueError)):
         entry_point(name)[0](*arguments)
 

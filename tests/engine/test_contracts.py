@@ -12,7 +12,7 @@ import pytest
 from distributions import column
 from engine.oracle import KINDS, padded, phi
 from engine.pyramids import levels, pyramid_of
-from geodim.engine.kernels import columns, counted, pyramid, reading
+from geodim.engine.kernels import columns, counted, gaps, pyramid, reading, tiles
 from geodim.engine.kernels.pyramid import (
     BASE,
     BLOCK,
@@ -121,6 +121,30 @@ def test_slopes():
     start, stop = 4 * wide, 5 * wide - 1
     chord = (cubic[stop] - cubic[start - 2 * wide]) / (stop - start + 2 * wide)
     assert pyramid.local_slope(cubic, cubic.size, start, wide, 0.0, np.inf) == pytest.approx(chord, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [321, 512, 1300])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_gap_begins_with_the_best_of_the_windows_that_start_a_block(name, n):
+    """The first of them where several are as narrow, and none that reaches beyond the end."""
+    l, layout, records, grain, _, span = pyramid_of(name, n)
+    for _, size, blocks, offset in levels(layout):
+        limit = span / size
+        for g in range(len(blocks)):
+            starts = range(len(blocks) - g)
+            best = min(starts, key=lambda j: l[(j + g) * size] - l[j * size])
+            slope = 0.5 * (records[SLOPE, offset + best] + records[SLOPE, offset + best + g])
+            expected = best, gaps.quantise(slope, grain, limit)
+            assert gaps.starting_trend(records, offset, len(blocks), g, grain, limit) == expected
+
+
+@pytest.mark.parametrize("sizes", [1, BLOCK - 1, BLOCK])
+def test_the_widths_of_a_leaf_go_where_they_belong(sizes):
+    best, phi_of_leaf = np.arange(1.0, BLOCK + 1.0), np.zeros(3 * BLOCK)
+    tiles.keep_leaf(best, BLOCK, BLOCK + sizes, phi_of_leaf)
+    expected = np.zeros(3 * BLOCK)
+    expected[BLOCK : BLOCK + sizes] = best[:sizes]
+    assert phi_of_leaf.tolist() == expected.tolist()
 
 
 def test_no_line_is_steeper_than_the_column_allows():

@@ -189,6 +189,7 @@ def test_columns_of_a_row_major_array_in_any_order(n, kind):
     chosen += [rng.permutation(19)[:count] for count in range(2, 19)] + [[18], [16, 18, 17], [0, 9, 10, 12]]
     strided = () if os.environ.get("NUMBA_DISABLE_JIT") else (X[:, ::-1], X[::2], np.asfortranarray(X))
     for array in (X, *strided):
+        array.flags.writeable = False  # as sources are, so that there is no other kernel to compile
         for columns in map(np.array, chosen):
             out = np.full((columns.size, array.shape[0] + 5), np.nan, kind)
             gather_columns(array, columns, out, 3)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from geodim.engine import sorter
+from geodim.engine.kernels import dealing
 from geodim.engine.sorter import Sorter, numpy_is_faster
 
 FINITE = {
@@ -27,15 +28,22 @@ def columns(n, kind):
         "tiny": rng.standard_normal(n) * 1e-42,
         "signed zeros": rng.choice([-0.0, 0.0, 1.0], n),
         "descending": -np.arange(n),
+        "a time axis": rng.permutation(1.7e9 + 0.1 * np.arange(n)),
+        "two clusters of a share": rng.choice([1.0, 1.015], n) + 1e-12 * rng.random(n),
     }
-    return {name: values.astype(kind) for name, values in every.items()}
+    made = {name: values.astype(kind) for name, values in every.items()}
+    if kind is np.float64:
+        bits = rng.integers(0, 2**64, n, dtype=np.uint64).view(np.float64)
+        made["any bits of 64"] = np.where(np.isfinite(bits), bits, 0.0)
+        made["beyond float32"] = rng.standard_normal(n) * (np.finfo(np.float64).max / 10.0)
+        made["below float32"] = rng.standard_normal(n) * 1e-300
+    return made
 
 
 def ways(kind):
     yield "numpy", lambda sorter, column, out: sorter.by_numpy(column, out)
     yield "digits", lambda sorter, column, out: sorter.by_radix(column, out, dealt_out=False)
-    if kind is np.float32:
-        yield "shares", lambda sorter, column, out: sorter.by_radix(column, out, dealt_out=True)
+    yield "shares", lambda sorter, column, out: sorter.by_radix(column, out, dealt_out=True)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -52,6 +60,48 @@ def test_every_way(n, kind):
             np.testing.assert_array_equal(column, before)
 
 
+def test_what_digits_leave_in_disorder_is_sorted_by_insertion_only_if_it_is_little():
+    """Insertion gives up in time, and loses no key."""
+    for number, most in ((100, 100 * 99 // 2), (100, 100 * 99 // 2 - 1), (3000, 1000)):
+        keys = np.arange(number, 0, -1, dtype=np.uint64)
+        done = dealing.inserted(keys, 0, number, most)
+        assert done == (most >= number * (number - 1) // 2)
+        assert sorted(keys.tolist()) == list(range(1, number + 1))
+        assert not done or np.all(keys[1:] > keys[:-1])
+
+
+@pytest.mark.parametrize("n", [5000, (1 << 15) + 5])
+def test_keys_of_a_share_that_digits_tell_apart_or_do_not(n, rng):
+    """Whatever the range of the share, and however close to each other its keys are."""
+    for reach in (5000, 2**18, 2**40, 2**64 - 1):
+        for near in (0, 3, 5000):
+            keys = rng.choice(np.array([0, reach // 2, reach - near], np.uint64), n)
+            keys += rng.integers(0, near, n, dtype=np.uint64, endpoint=True)
+            expected, spare = np.sort(keys), np.empty_like(keys)
+            dealing.sort_share_64(keys, spare, 0, n, *np.empty((2, 2048), np.int32))
+            assert np.array_equal(keys, expected)
+
+
+def test_two_digits_sort_by_these_bits_alone(rng):
+    keys = rng.integers(2**50, 2**60, 3000, dtype=np.uint64)
+    least, given = keys.min(), keys.copy()
+    dealing.sort_two_digits(keys, np.empty_like(keys), 0, 3000, least, 30, 9, *np.empty((2, 512), np.int32))
+    digits = (given - least) >> np.uint64(30) & np.uint64((1 << 18) - 1)
+    assert np.array_equal(keys, given[np.argsort(digits, kind="stable")])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_long_columns_are_dealt_out(monkeypatch, kind):
+    """From two megabytes on, whatever the type."""
+    dealt = []
+    monkeypatch.setattr(Sorter, "_by_shares", lambda self, *_: dealt.append(self.n))
+    monkeypatch.setattr(sorter, "numpy_is_faster", lambda *_: False)
+    from_ = (2 << 20) // np.dtype(kind).itemsize
+    for n in (from_ - 1, from_):
+        Sorter(n, np.dtype(kind)).sort(np.ones(n, kind), np.empty(n))
+    assert dealt == [from_]
+
+
 @given(st.data(), st.sampled_from([np.float32, np.float64]))
 def test_any_values(data, kind):
     column = np.array(data.draw(st.lists(FINITE[kind], min_size=1, max_size=200)), kind)
@@ -65,7 +115,7 @@ def test_any_values(data, kind):
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_the_choice_changes_nothing(monkeypatch, kind, faster):
     monkeypatch.setattr(sorter, "TRY_FROM", 1)
-    monkeypatch.setattr(sorter, "DEAL_OUT_FROM", 5000)
+    monkeypatch.setattr(sorter, "DEAL_OUT_FROM", 5000 * np.dtype(kind).itemsize)
     monkeypatch.setattr(sorter, "numpy_is_faster", lambda *_: faster)
     for n in (2000, 6000):
         out = np.empty(n)

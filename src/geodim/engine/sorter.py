@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.engine.kernels import runs, sorting
+from geodim.engine.kernels import dealing, runs, sorting
 from geodim.engine.kernels.glances import sampled_values
 from geodim.engine.steps import counter_type
 from geodim.errors import InternalError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RADIX_FROM = 1024  # shorter columns sort faster by comparison
-DEAL_OUT_FROM = 1 << 22  # float32 columns from this length on outgrow the cache and are dealt out first
+DEAL_OUT_FROM = 1 << 21  # bytes; longer columns outgrow the cache and are dealt out first
 DEAL_OUT_UP_TO = 1 << 31  # counters of shares have 32 bits
 TRY_FROM = 1 << 18  # from this length on it is worth measuring how fast numpy is here
 TRIAL = 1 << 16
@@ -63,7 +63,7 @@ class Sorter:
         self.keys = self.memory.view(self.key_type)[:n_points]
         self.spare = self.memory.view(self.key_type)[n_points:]
         self.digit_counts = np.empty((3 if dtype.itemsize == 4 else 6, sorting.BUCKETS), np.int64)
-        self.stops = np.empty(sorting.SHARES, np.int64)
+        self.stops = np.empty(dealing.SHARES, np.int64)
         self.step_counts: NDArray[np.signedinteger[Any]] | None = None
 
     def sort(
@@ -77,7 +77,7 @@ class Sorter:
 
     @property
     def _dealt_out(self) -> bool:
-        return self.key_type.itemsize == 4 and DEAL_OUT_FROM <= self.n < DEAL_OUT_UP_TO
+        return self.n * self.dtype.itemsize >= DEAL_OUT_FROM and self.n < DEAL_OUT_UP_TO
 
     def by_numpy(
         self, column: NDArray[np.floating], values: NDArray[np.float64], *, overwrite: bool = False
@@ -99,8 +99,7 @@ class Sorter:
         """Sort by digits; a long column is dealt out by its leading bits first."""
         n, bits = self.n, column.view(self.key_type)
         if self._dealt_out if dealt_out is None else dealt_out:
-            sorting.deal_out(bits, self.keys, self.stops)
-            sorting.sort_shares(self.keys, self.spare, self.stops, self.keys.view(np.float32), values)
+            self._by_shares(column, values)
             return
         self._keys_and_counts(bits)
         swapped = sorting.radix_passes(self.keys, self.spare, self.digit_counts)
@@ -109,6 +108,15 @@ class Sorter:
             sorting.keys_to_values_32(keys, values)
         else:
             sorting.keys_to_bits_64(keys, values[:n].view(np.uint64))
+
+    def _by_shares(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
+        bits = column.view(self.key_type)
+        if self.key_type.itemsize == 4:
+            dealing.deal_out(bits, self.keys, self.stops)
+            dealing.sort_shares(self.keys, self.spare, self.stops, self.keys.view(np.float32), values)
+        else:
+            dealing.deal_out_64(column, bits, self.keys, self.stops)
+            dealing.sort_shares_64(self.keys, self.spare, self.stops, values[: self.n].view(np.uint64))
 
     def by_steps(self, column: NDArray[np.floating], step: float, values: NDArray[np.float64]) -> bool:
         """Round down to steps and sort by step number, or count the steps if they are few.

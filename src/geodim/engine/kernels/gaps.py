@@ -33,11 +33,12 @@ from geodim.engine.kernels.counters import (
     note_range,
 )
 from geodim.engine.kernels.groups import filter_groups, filter_plainly
-from geodim.engine.kernels.lanes import element
+from geodim.engine.kernels.lanes import chosen, element, least, load, smaller, splat, steps
 from geodim.engine.kernels.pyramid import (
     BASE,
     BLOCK,
     BLOCK_SHIFT,
+    FIRST,
     GROUP,
     GROUP_SHIFT,
     RECORD,
@@ -45,7 +46,7 @@ from geodim.engine.kernels.pyramid import (
     require_layout,
 )
 from geodim.engine.kernels.smallest import solve_smallest
-from geodim.engine.kernels.tiles import BOUNDS, PADDING, evaluate_leaf
+from geodim.engine.kernels.tiles import BOUNDS, PADDING, evaluate_leaf, keep_leaf
 from geodim.engine.rounding import SLACK_BITS
 
 KNOWN_PARTS = 8  # of a gap, in each of which the feature is compared with what others reached
@@ -66,22 +67,22 @@ def quantise(c, grain, limit):
 
 
 @njit(nogil=True, cache=True, counts_references=False)
-def starting_trend(l, records, start, count, shift, g, grain, limit):
+def starting_trend(records, start, count, g, grain, limit):
     """Return the block of the best window of the gap's first size, and the mean slope at its two ends.
 
-    Only windows that start a block are tried.
+    Only windows that start a block are tried.  Their values stand side by side in the records, whereas in the
+    column each is on a line of its own.
 
-    ``l`` is (n,) float64, ascending, padded; ``records`` (RECORD, start + count + SPARE) float64, of which
-    the level begins at ``start``.
+    ``records`` is (RECORD, start + count + SPARE) float64, of which the level begins at ``start``.
     """
-    size = 1 << shift
-    best = np.inf
-    block = 0
-    for j in range(count - g):
-        width = element(l, j * size + g * size) - element(l, j * size)
-        if width < best:
-            best = width
-            block = j
+    firsts = FIRST * np.int64(records.shape[1]) + start
+    best, blocks = splat(np.inf), splat(0.0)
+    for j in range(0, count - g, GROUP):
+        # Beyond the end of the level this is infinite, or no number at all, and neither is less.
+        width = load(records, firsts + j + g) - load(records, firsts + j)
+        blocks = chosen(width, best, splat(np.float64(j)) + steps(), blocks)
+        best = smaller(width, best)
+    block = np.int64(least(chosen(splat(least(best)), best, splat(np.inf), blocks)))
     slope = 0.5 * (records[SLOPE, start + block] + records[SLOPE, start + block + g])
     return block, quantise(slope, grain, limit)
 
@@ -198,7 +199,7 @@ def solve_gaps(
                 continue
             if entering or g == 1:  # nothing to inherit: take all blocks, and a new trend
                 limit = span / (BLOCK << level)
-                block, c = starting_trend(l, records, start, counts[level], shift, g, grain, limit)
+                block, c = starting_trend(records, start, counts[level], g, grain, limit)
                 parents, n_parents, cap = -1, 0, np.inf
             entering = False
             floor = known[d_first]
@@ -254,8 +255,7 @@ def solve_gaps(
                         work[REJECTED] += 1
                         level += 1
                         continue
-                    for d in range(d_first, d_stop):
-                        phi[d] = best[d - d0]
+                    keep_leaf(best, d0, d_stop, phi)
                 else:
                     kept[level], child[level], caps[level] = k, 0, cap
                     slope[level] = c

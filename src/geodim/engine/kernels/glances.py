@@ -82,6 +82,30 @@ def has_even_part(l, places, parts, few, share):
 
 
 @njit(nogil=True, cache=True)
+def even_windows(l, places, size, few):
+    """Return at how many of some places the next ``size`` steps stay close to the line through their ends.
+
+    Parameters
+    ----------
+    l : (n,) float64, ascending
+    places : (m,) integers, ascending, each less than n - size
+    size : int
+    few : float64, spacings; closer to the line than this
+    """
+    require(size > 0, "even_windows: size")
+    require(places.size == 0 or (places[0] >= 0 and places[-1] < l.size - size), "even_windows: places")
+    even = 0
+    for at in places:
+        begin, spacing = l[at], (l[at + size] - l[at]) / size
+        low, high = 0.0, 0.0
+        for step in range(1, size):
+            departure = l[at + step] - (begin + spacing * step)
+            low, high = min(low, departure), max(high, departure)
+        even += 1 if high - low < few * spacing else 0
+    return even
+
+
+@njit(nogil=True, cache=True)
 def different_gaps(l, first, count, within):
     """Return how many different gaps there are between ``count`` neighbours, besides the smallest.
 

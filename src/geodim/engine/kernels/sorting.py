@@ -2,8 +2,8 @@
 
 If the sign bit of positive numbers and all bits of negative numbers are flipped, IEEE floats are ordered like
 unsigned integers.  Three passes over 11-bit digits sort a float32, six sort a float64; a pass whose digit is
-the same everywhere is skipped.  A long float32 column, which fits no cache, is first dealt out by its leading
-bits into shares, and each share is then sorted while it is in the cache.  The caller has excluded NaN.
+the same everywhere is skipped.  Long columns fit no cache: see `geodim.engine.kernels.dealing`.  The caller
+has excluded NaN.
 """
 
 from __future__ import annotations
@@ -17,10 +17,6 @@ from geodim.errors import DataChangedError
 
 DIGIT = 11
 BUCKETS = 1 << DIGIT
-LEADING = 14  # bits by which a long column is dealt out: sign, exponent and five bits of the mantissa
-SHARES = 1 << LEADING
-HALF_REST = (32 - LEADING) // 2  # the other bits form two digits of this many bits
-HALF_BUCKETS = 1 << HALF_REST
 STEPS_OF_TWO_DIGITS = 1 << 2 * DIGIT
 OUTSIDE = (
     "a value lies outside of the range that an earlier pass over the data found: "
@@ -28,7 +24,6 @@ OUTSIDE = (
 )
 AHEAD = 2048  # values fetched ahead of those that are counted, a line of the cache at a time:
 LINE = 16  # values
-INSERT = 32  # shares up to this size are sorted by insertion
 
 
 @njit(nogil=True, cache=True)
@@ -41,6 +36,18 @@ def key_of_bits(bits):
 def bits_of_key(key):
     """Return the bits of the float32 that has this order-preserving key, both as uint32."""
     return np.uint32(key ^ (np.uint32(np.int32(~key) >> np.int32(31)) | np.uint32(0x80000000)))
+
+
+@njit(nogil=True, cache=True)
+def key_of_bits_64(bits):
+    """Return the order-preserving key of a float64, both as uint64."""
+    return np.uint64(bits ^ (np.uint64(np.int64(bits) >> np.int64(63)) | np.uint64(0x8000000000000000)))
+
+
+@njit(nogil=True, cache=True)
+def bits_of_key_64(key):
+    """Return the bits of the float64 that has this order-preserving key, both as uint64."""
+    return np.uint64(key ^ (np.uint64(np.int64(~key) >> np.int64(63)) | np.uint64(0x8000000000000000)))
 
 
 @njit(nogil=True, cache=True)
@@ -76,8 +83,7 @@ def keys_and_counts_64(bits, keys, counts):
     require(counts.shape[0] >= 6 and counts.shape[1] >= BUCKETS, "keys_and_counts_64: counts")
     counts[:] = 0
     for i in range(bits.size):
-        b = bits[i]
-        key = np.uint64(b ^ (np.uint64(np.int64(b) >> np.int64(63)) | np.uint64(0x8000000000000000)))
+        key = key_of_bits_64(bits[i])
         keys[i] = key
         counts[0, key & np.uint64(2047)] += 1
         counts[1, (key >> np.uint64(11)) & np.uint64(2047)] += 1
@@ -153,120 +159,6 @@ def keys_to_values_32(keys, values):
 
 
 @njit(nogil=True, cache=True)
-def deal_out(bits, keys, stops):
-    """Write the keys of the float32 ``bits``, ordered only by their leading bits.
-
-    ``stops`` receives the end of each share.  The bits are read twice, and another thread may have changed
-    them in between, so each position is checked before it is written.
-
-    Parameters
-    ----------
-    bits, keys : (n,) uint32, keys written
-    stops : (SHARES,) int64, positions, written
-    """
-    n = bits.size
-    require(keys.size >= n, "deal_out: keys")
-    require(stops.size >= SHARES, "deal_out: stops")
-    shift = np.uint32(32 - LEADING)
-    stops[:] = 0
-    for i in range(bits.size):
-        stops[key_of_bits(bits[i]) >> shift] += 1
-    total = 0
-    for share in range(SHARES):
-        count = stops[share]
-        stops[share] = total
-        total += count
-    for i in range(bits.size):
-        key = key_of_bits(bits[i])
-        share = key >> shift
-        at = stops[share]
-        if at < n:
-            keys[at] = key
-            stops[share] = at + 1
-
-
-@njit(nogil=True, cache=True)
-def sort_shares(keys, spare, stops, floats, values):
-    """Sort each share by its remaining bits and write its values, while it is in the cache.
-
-    ``floats`` is the memory of ``keys`` viewed as float32.  The column must have fewer than 2**31 points.
-
-    Parameters
-    ----------
-    keys, spare : (n,) uint32, both written
-    stops : (SHARES,) int64, as `deal_out` writes it
-    floats : (n,) float32
-    values : (n,) float64, ascending, written
-    """
-    n = keys.size
-    require(spare.size >= n, "sort_shares: spare")
-    require(floats.size >= n, "sort_shares: floats")
-    require(values.size >= n, "sort_shares: values")
-    require(stops.size >= SHARES, "sort_shares: stops")
-    low_counts = np.empty(HALF_BUCKETS, np.int32)
-    high_counts = np.empty(HALF_BUCKETS, np.int32)
-    start = 0
-    for share in range(SHARES):
-        stop = stops[share]
-        if stop < start or stop > n:
-            raise DataChangedError("the values of a column changed while it was sorted")
-        if stop - start > INSERT:
-            sort_share(keys[start:stop], spare[start:stop], low_counts, high_counts)
-        else:
-            for i in range(start + 1, stop):
-                key = keys[i]
-                j = i
-                while j > start and keys[j - 1] > key:
-                    keys[j] = keys[j - 1]
-                    j -= 1
-                keys[j] = key
-            for i in range(start, stop):
-                keys[i] = bits_of_key(keys[i])
-        sorted_floats, share_values = floats[start:stop], values[start:stop]  # from 0, so that it vectorises
-        for i in range(stop - start):
-            share_values[i] = sorted_floats[i]
-        start = stop
-    if start != n:
-        raise DataChangedError("the values of a column changed while it was sorted")
-
-
-@njit(nogil=True, cache=True)
-def sort_share(keys, spare, low_counts, high_counts):
-    """Make two radix passes over the bits that the keys of a share do not have in common.
-
-    Leaves float32 bits in ``keys``.  ``keys`` and ``spare`` are (m,) uint32; the counts are scratch.
-    """
-    shift = np.uint32(HALF_REST)
-    mask = np.uint32(HALF_BUCKETS - 1)
-    low_counts[:] = 0
-    high_counts[:] = 0
-    for i in range(keys.size):
-        key = keys[i]
-        low_counts[key & mask] += 1
-        high_counts[(key >> shift) & mask] += 1
-    low_total, high_total = np.int32(0), np.int32(0)
-    for bucket in range(HALF_BUCKETS):
-        count = low_counts[bucket]
-        low_counts[bucket] = low_total
-        low_total += count
-        count = high_counts[bucket]
-        high_counts[bucket] = high_total
-        high_total += count
-    for i in range(keys.size):
-        key = keys[i]
-        bucket = key & mask
-        at = low_counts[bucket]
-        spare[at] = key
-        low_counts[bucket] = at + np.int32(1)
-    for i in range(keys.size):
-        key = spare[i]
-        bucket = (key >> shift) & mask
-        at = high_counts[bucket]
-        keys[at] = bits_of_key(key)
-        high_counts[bucket] = at + np.int32(1)
-
-
-@njit(nogil=True, cache=True)
 def keys_to_bits_64(keys, bits):
     """Turn sorted keys back into float64 bits.
 
@@ -276,8 +168,7 @@ def keys_to_bits_64(keys, bits):
     """
     require(bits.size >= keys.size, "keys_to_bits_64: bits")
     for i in range(keys.size):
-        key = keys[i]
-        bits[i] = key ^ (np.uint64(np.int64(~key) >> np.int64(63)) | np.uint64(0x8000000000000000))
+        bits[i] = bits_of_key_64(keys[i])
 
 
 @njit(nogil=True, cache=True)

@@ -299,6 +299,20 @@ def evaluate_peaks(l, d0, records, start, listed, count, best):
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def keep_leaf(best, d0, d_stop, phi):
+    """Copy the widths of a leaf, ``best[e]``, to ``phi[d0 + e]`` for all d below ``d_stop``.
+
+    ``best`` is (BLOCK,) float64, ``phi`` (d_stop or more,) float64, written.
+    """
+    if d_stop - d0 == BLOCK:
+        for e in range(0, BLOCK, LANES):
+            store(phi, d0 + e, load(best, e))
+        return
+    for d in range(d0, d_stop):
+        put(phi, d, element(best, d - d0))
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
 def evaluate_leaf(
     l, n, d0, d_stop, c, bar, unit, nearest, known, records, groups, lows, start, count, listed, line, bounds,
     near, best,
