@@ -5,16 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.kernel_calls import calls
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim.data.sources import as_source
 from geodim.engine import long_patterns
 from geodim.engine.departures import Departures
-from geodim.engine.kernels.counters import N_COUNTERS
+from geodim.engine.kernels import phases
+from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
+from geodim.engine.kernels.lanes import ROW
 from geodim.engine.kernels.patterns import exact_period
 from geodim.engine.long_patterns import LongPattern
 from geodim.engine.patterns import Periodic
 from geodim.engine.skeleton import long_period
 from geodim.engine.solve import compute_profile
+from geodim.errors import InternalError
 
 
 def weekdays(n):
@@ -71,6 +75,7 @@ def months(n):
     return np.arange(n).astype("M8[M]").astype("M8[D]").astype(np.float64)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("noise", [1e-6, 0.1, 0.5])
 @pytest.mark.parametrize(("period", "n"), [(100, 12_000), (240, 9000), (131, 16_500), (67, 26_000)])
 def test_long_periods_with_noise(period, n, noise, monkeypatch):
@@ -98,3 +103,46 @@ def test_noise_has_no_long_period():
     u = months(n) + 0.1 * rng.normal(size=n)
     u -= np.linspace(u[0], u[-1], n)
     assert long_period(u) == 4800
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 1.0])
+def test_phases_that_differ_are_listed(share, rng):
+    """However many are side by side, and those that differ by more are kept."""
+    count = 5 * ROW
+    first = int(rng.integers(count))
+    tops, floors = rng.integers(0, 50, count).astype(float), rng.integers(0, 50, 2 * count).astype(float)
+    apart = tops - floors[first : first + count]
+    t = float(np.quantile(apart, 1.0 - share)) - (share == 1.0)
+    found, differences = np.empty(count + phases.AT_ONCE, np.int64), np.empty(count)
+    number = phases.differing(tops, floors, first, count, t, found, differences)
+    assert found[:number].tolist() == np.flatnonzero(apart > t).tolist()
+    assert differences[:number].tolist() == apart[apart > t].tolist()
+    number = phases.differing_more(found, differences, number, t + 5.0)
+    assert found[:number].tolist() == np.flatnonzero(apart > t + 5.0).tolist()
+    assert differences[:number].tolist() == apart[apart > t + 5.0].tolist()
+
+
+def test_rows_of_phases_must_be_contiguous():
+    arguments = list(calls()["try_long_period"][0])
+    for at in (3, 4, 5, 6, 7, 8):
+        some = [np.asfortranarray(a) if k == at else a for k, a in enumerate(arguments)]
+        with pytest.raises(InternalError, match="not contiguous"):
+            phases.try_long_period.py_func(*some)
+
+
+def test_a_long_pattern_that_is_none_is_given_up_soon(monkeypatch):
+    """Once all of the first phases fail: to fail takes longest."""
+    done, once = [], phases.try_long_period
+
+    def watched(*arguments):
+        done.append((once(*arguments), int(arguments[-1][WINDOWS])))
+        return done[-1][0]
+
+    monkeypatch.setattr(phases, "try_long_period", watched)
+    n = 200_000
+    i = np.arange(n)
+    l = padded(np.sort(i + np.sin(0.9 * i)))
+    assert LongPattern.of(l, n, Departures.of(l, n)) is None
+    ((worth, tried),) = done
+    assert not worth
+    assert 0 < tried < n

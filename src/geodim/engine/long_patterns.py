@@ -109,9 +109,9 @@ def of_phases(
     a phase has fewer than others, a value is repeated.
     """
     rows = -(-(stop - start) // period)
-    every = start + np.arange(rows * period)
-    by_phase = np.where(every < stop, every, every - period).reshape(rows, period).T
-    places = np.roll(by_phase, start % period, axis=0)
-    order = np.argsort(u[places], axis=1)
-    places = np.take_along_axis(places, order, axis=1)
+    first = (start + (np.arange(period) - start) % period)[:, np.newaxis]
+    places = first + period * np.arange(rows)
+    places -= period * (places >= stop)
+    places = first + period * np.argsort(u[places], axis=1)
+    places -= period * (places >= stop)
     return u[places], (places // period).astype(np.int32), l[places]

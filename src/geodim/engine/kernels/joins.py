@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from geodim.compiled import njit
+from geodim.engine.kernels.lanes import element, put
 
 FEW_WINDOWS, FEW_SHIFT = 4096, 3  # from one zone to another, and a part of them, see `likely_share`
 WANTED, MOST_WANTED = 24.0, 400.0  # windows that are tried of each size, at first and at most
@@ -61,41 +62,41 @@ def join(places, heights, a, a_stop, end_places, end_heights, b, b_stop, d0, siz
     """
     count = 0
     if b < b_stop:
-        a_stop = first_from(places, a, a_stop, np.int64(end_places[b_stop - 1]) - d0 + 1)
+        a_stop = first_from(places, a, a_stop, np.int64(element(end_places, b_stop - 1)) - d0 + 1)
     if a < a_stop:
-        b = first_from(end_places, b, b_stop, np.int64(places[a]) + d0)
+        b = first_from(end_places, b, b_stop, np.int64(element(places, a)) + d0)
     if a_stop - a <= b_stop - b:
         steep = b_stop - b > STEEP * (a_stop - a)
         for at in range(a, a_stop):
-            first = np.int64(places[at]) + d0
+            first = np.int64(element(places, at)) + d0
             if steep:
                 b = first_from(end_places, b, b_stop, first)
             else:
-                while b < b_stop and end_places[b] < first:
+                while b < b_stop and element(end_places, b) < first:
                     b += 1
-            value = heights[at]
+            value = element(heights, at)
             k = b
-            while k < b_stop and end_places[k] < first + sizes:
-                width = end_heights[k] - value
-                e = end_places[k] - first
-                best[e] = min(best[e], width)
+            while k < b_stop and element(end_places, k) < first + sizes:
+                width = element(end_heights, k) - value
+                e = element(end_places, k) - first
+                put(best, e, min(element(best, e), width))
                 k += 1
             count += k - b
         return count
     steep = a_stop - a > STEEP * (b_stop - b)
     for at in range(b, b_stop):
-        last = np.int64(end_places[at]) - d0
+        last = np.int64(element(end_places, at)) - d0
         if steep:
             a = first_from(places, a, a_stop, last - sizes + 1)
         else:
-            while a < a_stop and places[a] <= last - sizes:
+            while a < a_stop and element(places, a) <= last - sizes:
                 a += 1
-        value = end_heights[at]
+        value = element(end_heights, at)
         k = a
-        while k < a_stop and places[k] <= last:
-            width = value - heights[k]
-            e = last - places[k]
-            best[e] = min(best[e], width)
+        while k < a_stop and element(places, k) <= last:
+            width = value - element(heights, k)
+            e = last - element(places, k)
+            put(best, e, min(element(best, e), width))
             k += 1
         count += k - a
     return count
@@ -106,7 +107,7 @@ def first_from(places, first, stop, least):
     """Return where ascending positions from ``first`` to ``stop`` reach ``least``."""
     while first < stop:
         middle = (first + stop) >> 1
-        if places[middle] < least:
+        if element(places, middle) < least:
             first = middle + 1
         else:
             stop = middle

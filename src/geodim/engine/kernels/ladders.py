@@ -117,7 +117,10 @@ def build_ladder(begins, below, at, some, ordered, cumulative, values, firsts, o
     require(min(firsts.shape[0], out.shape[0], levels.size) >= classes, "build_ladder: classes")
     require(min(firsts.shape[1], out.shape[1]) >= LEVELS + 1, "build_ladder: levels")
     require(begins[0] >= 0 and begins[classes] <= min(at.size, some.size, ordered.size), "build_ladder: some")
+    for m in range(begins[0], begins[classes]):
+        require(0 <= at[m] < values.size, "build_ladder: at")
     room = min(places.size, heights.size)
+    held = np.empty(at.size, np.int32)
     used = 0
     for kind in range(classes):
         begin, end = begins[kind], begins[kind + 1]
@@ -132,21 +135,33 @@ def build_ladder(begins, below, at, some, ordered, cumulative, values, firsts, o
                 rank -= 1
             if rank > last:
                 out[kind, level + 1] = ordered[end - 1 - rank] if rank < end - begin else below[kind]
-                require(used + (rank if cumulative else rank - last) <= room, "build_ladder: places")
                 firsts[kind, level] = used
-                most = np.inf if cumulative else out[kind, level]
-                for m in range(begin, end):
-                    if out[kind, level + 1] < some[m] <= most:
-                        require(0 <= at[m] < values.size, "build_ladder: at")
-                        places[used] = at[m]
-                        heights[used] = values[at[m]]
-                        used += 1
+                used += rank if cumulative else rank - last
                 level += 1
                 last = rank
             if rank == end - begin:
                 break
+        require(used <= room, "build_ladder: places")
         levels[kind] = level
         firsts[kind, level:] = used
+        count = 0
+        for m in range(begin, end):
+            if some[m] > out[kind, level]:
+                held[count] = m
+                count += 1
+        while level > 0:  # from all down to the extreme ones, since each level is a part of those so far
+            level -= 1
+            place, higher = firsts[kind, level], 0
+            for h in range(count):
+                m = held[h]
+                if some[m] > out[kind, level]:
+                    held[higher] = m
+                    higher += 1
+                    if not cumulative:
+                        continue
+                places[place], heights[place] = at[m], values[at[m]]
+                place += 1
+            count = higher
     return used
 
 
@@ -159,5 +174,7 @@ def require_ladder(n, classes, firsts, out, levels, places, heights):
         for level in range(levels[kind] + 1):
             require(0 <= firsts[kind, level] <= min(places.size, heights.size), "a ladder: firsts")
             require(level == 0 or firsts[kind, level] >= firsts[kind, level - 1], "a ladder: firsts")
+    first, last = np.int64(0), np.int64(-1)  # one condition for all positions: they are compared in vectors
     for at in range(places.size):
-        require(0 <= places[at] < n, "a ladder: a position")
+        first, last = min(first, np.int64(places[at])), max(last, np.int64(places[at]))
+    require(first == 0 and last < n, "a ladder: a position")

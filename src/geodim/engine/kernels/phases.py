@@ -18,10 +18,14 @@ from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, WINDOWS
 from geodim.engine.kernels.lanes import (
     LANES,
     ROW,
+    element,
     greatest,
     larger,
     load,
     load_row,
+    ones,
+    prefetch,
+    put,
     reaching,
     splat,
     splat_row,
@@ -35,14 +39,17 @@ from geodim.engine.kernels.tiles import PADDING, evaluate_tile
 FEW_SHIFT = 7  # one in so many sizes, as a power of two, may be left without a pair, to be tried one by one
 ROUNDS = 24  # in which a threshold is lowered at most, by
 WIDER = 1.1  # this factor of its distance from the greatest difference
+AHEAD = 4  # pairs of phases from now: what is known of them is fetched
+AT_ONCE, BEYOND = 4, np.int64(1 << ROW)  # phases that are listed together; a bit beyond those of a row
 STEPS = 4  # windows that are tried together: fewer branches that cannot be foreseen
 A_LITTLE = 0.01  # of that distance: a narrowest window is certain if all that come so close were tried
-LIKELY = 44  # times the values of a phase: pairs that leave few sizes without one
+LIKELY = 36  # times the values of a phase: pairs that leave few sizes without one
 TOO_MANY = 400  # pairs for each size: no more are tried
 GUESSES, NEARLY, POWER = 6, 1.25, 0.25  # until the number is nearly this, as it grows with about this power
 SLOWLY = 0.1  # the prediction is corrected by this part of what it is off
 SAMPLES, BINS, FARTHEST = 64, 256, 3.0  # of phases and distances, from which the number of pairs is predicted
-SOME, SOME_SHIFT = 16, 6  # phases may fail, and one in so many more, as a power of two
+SOME, SOME_SHIFT = 16, 6  # phases may fail, and one in so many more, as a power of two,
+FIRST = 4  # but not all of the first ones, since to fail takes longest
 LEFT_SHIFT = 4  # and gaps be left to a descent, likewise
 
 
@@ -59,18 +66,41 @@ def greatest_difference(tops, floors, first, count):
 def differing(tops, floors, first, count, t, found, differences):
     """Write which r have differences tops[r] - floors[first + r] > t, and these; return their number.
 
-    ``count`` is a multiple of ROW; ``found`` is (count,) int64 and ``differences`` (count,) float64.
+    Most rows have a few, and how many is hard to predict: so AT_ONCE are written for any row, of which the
+    next one overwrites those that are none.
+
+    ``count`` is a multiple of ROW; ``found`` is (count + AT_ONCE,) int64, ``differences`` (count,) float64.
     """
     number = 0
     least = splat_row(np.nextafter(t, np.inf))
     for r in range(0, count, ROW):
         bits = reaching(load_row(tops, r) - load_row(floors, first + r), least)
-        while bits:
-            at = r + trailing_zeros(bits)
-            found[number], differences[number] = at, tops[at] - floors[first + at]
-            number += 1
+        several = ones(bits)
+        for k in range(AT_ONCE):
+            bits |= BEYOND
+            put(found, number + k, r + trailing_zeros(bits))
             bits &= bits - 1
+        bits &= BEYOND - 1
+        for k in range(AT_ONCE, several):
+            put(found, number + k, r + trailing_zeros(bits))
+            bits &= bits - 1
+        number += several
+    for k in range(number):
+        r = element(found, k)
+        put(differences, k, element(tops, r) - element(floors, first + r))
     return number
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def differing_more(found, differences, number, t):
+    """Keep those of the first ``number`` that `differing` wrote whose differences are > t; likewise."""
+    kept = 0
+    for at in range(number):
+        difference = element(differences, at)
+        put(found, kept, element(found, at))
+        put(differences, kept, difference)
+        kept += 1 if difference > t else 0
+    return kept
 
 
 @njit(nogil=True, cache=True, counts_references=False)
@@ -102,14 +132,14 @@ def count_pairs(u, end_u, reach, counts):
         counts[k] = total
 
 
-@njit(nogil=True, cache=True, counts_references=False)
+@njit(nogil=True, cache=True, counts_references=False, fastmath={"reassoc", "nsz"})
 def predicted(differences, number, t, reach, counts):
     """Return how many pairs of values probably differ by more than t, see `count_pairs`."""
     pairs = 0.0
     parts, last = (counts.size - 1) / reach, counts.size - 1.0
     for at in range(number):
-        place = (differences[at] - t) * parts + 1.0
-        pairs += counts[int(min(max(place, 0.0), last))]
+        place = (element(differences, at) - t) * parts + 1.0
+        pairs += element(counts, np.int64(min(max(place, 0.0), last)))
     return pairs
 
 
@@ -124,34 +154,46 @@ def try_phase(e, found, number, starts, ends, before, t, middle, best):
     """
     u, turns, values = starts
     end_u, end_turns, end_values = ends
-    period, last, others = u.shape[0], u.shape[1] - 1, end_u.shape[1]
+    period, some, others = u.shape[0], u.shape[1], end_u.shape[1]
     tried = 0
     for at in range(number):
-        r = found[at]
+        if at + AHEAD < number:
+            r = element(found, at + AHEAD)
+            high = r * some + some - 1
+            low = (r + e if r + e < period else r + e - period) * others
+            prefetch(u, high)
+            prefetch(values, high)
+            prefetch(turns, high)
+            prefetch(end_u, low)
+            prefetch(end_values, low)
+            prefetch(end_turns, low)
+        r = element(found, at)
         to, center = r + e, middle
         if to >= period:
             to, center = to - period, middle - 1
-        old = 0
-        while old < others and u[r, last] - end_u[to, old] > before:
+        first, stop = to * others, to * others + others
+        old = first
+        while old < stop and element(u, r * some + some - 1) - element(end_u, old) > before:
             old += 1
-        for a in range(last, -1, -1):
-            high = u[r, a]
-            if high - end_u[to, 0] <= t:
+        floor = element(end_u, first)
+        for a in range(r * some + some - 1, r * some - 1, -1):
+            high = element(u, a)
+            if high - floor <= t:
                 break
-            while old > 0 and high - end_u[to, old - 1] <= before:
+            while old > first and high - element(end_u, old - 1) <= before:
                 old -= 1
-            value, origin = values[r, a], center - turns[r, a]
+            value, origin = element(values, a), center - element(turns, a)
             b = old
-            while b + STEPS <= others and high - end_u[to, b] > t:
+            while b + STEPS <= stop and high - element(end_u, b) > t:
                 for step in range(STEPS):
-                    width = end_values[to, b + step] - value
-                    q = origin + end_turns[to, b + step]
-                    best[q] = min(best[q], width)
+                    width = element(end_values, b + step) - value
+                    q = origin + element(end_turns, b + step)
+                    put(best, q, min(element(best, q), width))
                 b += STEPS
-            while b < others and high - end_u[to, b] > t:
-                width = end_values[to, b] - value
-                q = origin + end_turns[to, b]
-                best[q] = min(best[q], width)
+            while b < stop and high - element(end_u, b) > t:
+                width = element(end_values, b) - value
+                q = origin + element(end_turns, b)
+                put(best, q, min(element(best, q), width))
                 b += 1
             tried += b - old
     return tried
@@ -196,7 +238,7 @@ def try_long_period(
     n : int, points
     u, turns, values : (p, some), departures, ascending for each phase, the number of periods before them, and
         values of starts; values of which there are fewer are repeated
-    end_u, end_turns, end_values : (p, others), those of ends
+    end_u, end_turns, end_values : (p or more, others), those of ends
     slope : float64, of the line from which the values depart
     d_first, d_stop : int, half-open range of sizes d
     distance : float64, a guess of how far thresholds lie below the greatest difference of departures
@@ -207,14 +249,16 @@ def try_long_period(
     period = u.shape[0]
     require(period > 0 and u.shape[1] > 0 and end_u.shape[1] > 0, "try_long_period: u")
     require(end_u.shape[0] >= period, "try_long_period: end_u")
-    require(min(turns.shape[0], values.shape[0]) >= period, "try_long_period: turns")
-    require(min(turns.shape[1], values.shape[1]) >= u.shape[1], "try_long_period: turns")
-    require(min(end_turns.shape[0], end_values.shape[0]) >= period, "try_long_period: end_turns")
-    require(min(end_turns.shape[1], end_values.shape[1]) >= end_u.shape[1], "try_long_period: end_turns")
+    require(turns.shape == u.shape and values.shape == u.shape, "try_long_period: turns")
+    require(end_turns.shape == end_u.shape and end_values.shape == end_u.shape, "try_long_period: end_turns")
     require(min(l.size, every.size) >= n, "try_long_period: l")
     require(0 < d_first <= d_stop <= n, "try_long_period: the sizes")
     require(min(best.size, limits.size) >= n, "try_long_period: best")
     require(work.size >= N_COUNTERS, "try_long_period: work")
+    contiguous = u.flags.c_contiguous and turns.flags.c_contiguous and values.flags.c_contiguous
+    require(contiguous, "try_long_period: rows of starts are not contiguous")
+    contiguous = end_u.flags.c_contiguous and end_turns.flags.c_contiguous and end_values.flags.c_contiguous
+    require(contiguous, "try_long_period: rows of ends are not contiguous")
     middle = n // period + 2  # more than any number of turns
     for some in (turns, end_turns):
         for r in range(period):
@@ -226,7 +270,7 @@ def try_long_period(
         tops[r] = u[r, u.shape[1] - 1]
         floors[r] = floors[r + period] = end_u[r, 0]
     starts, ends = (u, turns, values), (end_u, end_turns, end_values)
-    found, differences = np.empty(count, np.int64), np.empty(count)
+    found, differences = np.empty(count + AT_ONCE, np.int64), np.empty(count)
     widths, missing = np.empty(2 * middle), np.empty(middle, np.int64)
     counts, reach = np.empty(BINS), FARTHEST * distance
     if reach > 0.0:
@@ -241,11 +285,11 @@ def try_long_period(
         widths[:] = np.inf
         highest = greatest_difference(tops, floors, phase, count)
         below, before, tried, left = distance, np.inf, 0, 0
-        known, pairs, number = 0.0, 0.0, 0
+        listed, pairs, number = np.inf, 0.0, 0
         for _ in range(GUESSES if reach > 0.0 else 0):
-            if below > known:
-                known = NEARLY * below
-                number = differing(tops, floors, phase, count, highest - known, found, differences)
+            if highest - below < listed:
+                listed = highest - NEARLY * below
+                number = differing(tops, floors, phase, count, listed, found, differences)
             pairs = ratio * predicted(differences, number, highest - below, reach, counts)
             if wanted <= NEARLY * pairs and pairs <= NEARLY * wanted:
                 break
@@ -253,7 +297,11 @@ def try_long_period(
         distance = below
         for turn in range(ROUNDS):
             t = highest - below
-            number = differing(tops, floors, phase, count, t, found, differences)
+            if t < listed:
+                number = differing(tops, floors, phase, count, t, found, differences)
+            else:
+                number = differing_more(found, differences, number, t)
+            listed = t
             tried += try_phase(phase, found, number, starts, ends, before, t, middle, widths)
             left = 0
             for q in range(first, stop):
@@ -275,7 +323,9 @@ def try_long_period(
             most = slope * d - best[d]
             t = max(most - A_LITTLE * below, highest - WIDER * below)
             for _ in range(ROUNDS):
-                number = differing(tops, floors, phase, count, t, found, differences)
+                if t < listed:
+                    listed = t
+                    number = differing(tops, floors, phase, count, t, found, differences)
                 most, best[d], looked = try_size(
                     l, every, n, phase, d, found, number, floors, u, turns, t, best[d]
                 )
@@ -287,7 +337,7 @@ def try_long_period(
                 t -= (WIDER - 1.0) * below
         work[WINDOWS] += tried
         failed += 1 if left > 0 else 0
-        if failed > SOME + (phase >> SOME_SHIFT):
+        if failed > SOME + (phase >> SOME_SHIFT) or (phase + 1 == FIRST and failed == FIRST):
             return False
     return True
 
