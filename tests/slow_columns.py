@@ -81,6 +81,11 @@ def clocks(n: int, ratio: float = GOLDEN) -> np.ndarray:
     return np.concatenate([np.arange(n // 2), ratio * np.arange(n - n // 2)])
 
 
+def wave(n: int, height: float, turn: float | np.ndarray) -> np.ndarray:
+    """A clock that is now ahead and now behind, by so many ticks; ``turn`` is in radians a tick."""
+    return np.arange(n) + height * np.sin(turn * np.arange(n))
+
+
 def beside_normal(rng: np.random.Generator, n: int) -> np.ndarray:
     """Four columns of such kinds beside four that are normal, of like ranges."""
     some = (
@@ -192,6 +197,13 @@ SLOW_ONCE: dict[str, tuple[int, Make]] = {
     "two clocks": (1, one(lambda _rng, n: clocks(n))),
     "two clocks with jitter": (1, one(lambda rng, n: clocks(n) + 0.01 * rng.normal(size=n))),
     "four kinds beside normal columns": (8, beside_normal),
+    "multiples of the golden ratio": (1, one(lambda _rng, n: np.arange(n) / GOLDEN % 1.0)),
+    "a wave of one spacing": (1, one(lambda _rng, n: wave(n, 1.0, 0.9))),
+    "a wave of eight spacings": (1, one(lambda _rng, n: wave(n, 8.0, 0.1))),
+    "a wave of fifty spacings": (1, one(lambda _rng, n: wave(n, 50.0, 0.01))),
+    "a wave of four hundred spacings": (1, one(lambda _rng, n: wave(n, 400.0, 0.0032))),
+    "two waves": (1, one(lambda _rng, n: wave(n, 100.0, 0.003) + wave(n, 100.0, 0.0071))),
+    "a wave that becomes faster": (1, one(lambda _rng, n: wave(n, 100.0, 0.01 * np.arange(n) / n))),
     "logarithms of whole numbers": (1, one(lambda _rng, n: np.log(np.arange(1, n + 1)))),
     "square roots": (1, one(lambda _rng, n: np.sqrt(np.arange(n)))),
 }  # fmt: skip

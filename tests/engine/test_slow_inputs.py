@@ -78,7 +78,7 @@ def test_many_columns(make, monkeypatch):
     """From 64 columns on, where columns are dropped unsorted."""
     monkeypatch.setattr(tolerant, "MANY", 1024)
     monkeypatch.setattr(tolerant, "ENOUGH", 0)  # at this length every window might be looked at
-    n = 1 << 16
+    n = 1 << 15
     rng = np.random.default_rng(n)
     X = np.stack([rng.permutation(make(rng, n)) for _ in range(64)], axis=1)
     assert looks_per_value(X) <= 1.25 * 1024

@@ -14,11 +14,12 @@ from distributions import COLUMNS, column
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim import paper
 from geodim.data.sources import as_source
+from geodim.engine import patterns
 from geodim.engine.alike import Bent, Straight
 from geodim.engine.checkpoint import Checkpoint
 from geodim.engine.column import PyramidLayout
 from geodim.engine.dominated import cells_for
-from geodim.engine.hard import has_even_part, is_straight, margin
+from geodim.engine.hard import has_even_part, is_even_nearby, is_straight, margin
 from geodim.engine.kernels import even_parts, ladders
 from geodim.engine.kernels.counters import N_COUNTERS
 from geodim.engine.kernels.pyramid import BASE
@@ -96,20 +97,48 @@ def test_ladders_hold_at_most_what_they_have_room_for():
 def test_which_columns_may_be_so():
     n = 1 << 16
     rng = np.random.default_rng(0)
-    for values, even in (
-        (clocks(n), True),
-        (clocks(n) + 0.01 * rng.normal(size=n), True),
-        (np.arange(n) + 0.3 * rng.normal(size=n), True),
-        (np.append(np.arange(n // 2), n + rng.exponential(size=n - n // 2) * n), True),
-        (rng.normal(size=n), False),
-        (rng.standard_cauchy(n), False),
-        (np.exp(np.arange(n) / 2000), False),
+    i = np.arange(n)
+    for values, even, nearby in (
+        (clocks(n), True, True),
+        (clocks(n) + 0.01 * rng.normal(size=n), True, True),
+        (i + 0.3 * rng.normal(size=n), True, True),
+        (np.append(np.arange(n // 2), n + rng.exponential(size=n - n // 2) * n), True, True),
+        (rng.normal(size=n), False, False),
+        (rng.standard_cauchy(n), False, False),
+        (np.exp(i / 2000), False, True),
+        (i + 50.0 * np.sin(0.01 * i), False, True),
+        (i + 2000.0 * np.sin(0.0004 * i), False, True),
     ):
         l = padded(np.sort(values))
         assert has_even_part(l, n) is even
-        assert (margin(l, n) > 0.0) is even
-        # Where columns are dropped unsorted, the same is seen in counts.
+        assert is_even_nearby(l, n) is nearby
+        assert (margin(l, n) > 0.0) is (even or nearby)
+        # Where columns are dropped unsorted, the same is seen in counts, unless only neighbours are even.
         assert (margin(l, n, cells_for(n)) > 0.0) is even
+
+
+WAVES = {
+    "fifty spacings high": lambda i: i + 50.0 * np.sin(0.01 * i),
+    "eight spacings high": lambda i: i + 8.0 * np.sin(0.1 * i),
+    "one spacing high": lambda i: i + np.sin(0.9 * i),
+    "ever faster": lambda i: i + 100.0 * np.sin(1e-8 * i * i),
+    "multiples of the golden ratio": lambda i: i * 0.6180339887498949 % 1.0,
+}
+
+
+@pytest.mark.parametrize("name", WAVES)
+def test_waves_take_little_work(name):
+    """Grids that bend: no part of some of them is even, and all windows are alike."""
+    n = 1 << 18
+    values = WAVES[name](np.arange(n))
+    result = geodim.intrinsic_dimension(values[:, np.newaxis], n_threads=1)
+    assert result.evaluations < 1000 * n
+    assert result.exact or 0.0 < result.error < 1e-2
+    l = np.sort(values)
+    for k in (2, 40, n // 7, n // 2, n - 5):
+        low, high = result.phi_bounds(k)
+        phi = float((l[k - 1 :] - l[: n - k + 1]).min())
+        assert low - 2.0 * result.feature_error <= phi <= high + 2.0 * result.feature_error
 
 
 def relaxed_profile(X, n_threads=1, width=None):
@@ -129,6 +158,8 @@ def alike_columns(n):
         clocks(n, 1.7) / 1.05 + 0.01 * rng.normal(size=n),
         clocks(n) * (1.0 - 2.0**-40),
         0.61 * np.arange(n) + 0.01 * rng.normal(size=n),
+        0.8 * WAVES["eight spacings high"](np.arange(n)),
+        n * WAVES["multiples of the golden ratio"](np.arange(n)),
     ]
     return np.stack([rng.permutation(values) for values in some], axis=1)
 
@@ -258,6 +289,19 @@ def test_exact_as_long_as_that_takes_little():
     found = geodim.intrinsic_dimension(X)
     assert found.exact
     assert_same_bits(found.phi, brute_force(padded(np.sort(X[:, 0])), n)[1:])
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_lines_are_not_tried_where_they_cannot_save_enough(near, monkeypatch):
+    """To find out whether they do would take as long as all the rest; but exact widths may need them."""
+    n = 600_000
+    l = padded(np.sort(clocks(n)))
+    tried = []
+    monkeypatch.setattr(patterns, "lines_or_bent", lambda *_: tried.append(1) or Bent.of(l, n))
+    top = PyramidLayout.of(n).top_shift
+    found = patterns.pattern_or_bent(l, n, top, False, margin(l, n) if near else 0.0)
+    assert isinstance(found, Tolerant if near else Bent)
+    assert len(tried) == (0 if near else 1)
 
 
 def test_what_was_off_is_known_wherever_a_pass_is_continued(tmp_path):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 HARD_FROM = 1 << 14  # points; shorter columns are solved exactly soon enough
 COARSE_FROM = 1 << 16  # points; of shorter columns, that are no line, all windows are looked at if need be
-COARSEST_BITS = 16  # or by 2^-16 of the range, see `geodim.engine.tolerant`
+COARSEST_BITS = 11  # or by 2^-11 of the range, see `geodim.engine.tolerant`
 NEAR_BITS = 46  # widths are off by 2^-46 of the largest value at most, or not at all
 ROUNDING_BITS = 48  # and steps of a period by 2^-48 of it
 CERTAIN_BITS = 42  # the mean width is known to 2^-42 of itself, so the dimension to 10^-12
@@ -43,11 +43,13 @@ LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings
 GRID_SPREAD = 24.0  # spacings: closer to a line than this
 LESS_THAN_RANDOM = 0.25  # times the root of the number of values: random ones depart more from any line
 EVEN_PARTS, IN_PART = 16, 16  # of the column, and steps in each of them, in which values may follow a line
+NEARBY, WINDOWS_SEEN, EVEN_WINDOWS = 32, 64, 16  # or so many of so many windows of 32 steps are even
 MOST_POINTS = 1 << 26  # positions times half a float are exact
 MOSTLY = 0.9  # of all values
 PROBES = 8  # gaps at which the exact way is tried
 TEST_LOOKS = 32  # windows that are evaluated in the time in which it tests a block and looks into it
-DEAR = 700  # windows for each size: what takes about ten times as long as normal data
+DEAR = 700  # windows for each size: what takes about ten times as long as normal data,
+FAR_TOO_DEAR = 32 * DEAR  # and what is hardly better than to look at all of them
 
 
 def is_straight(l: NDArray[np.float64], n: int) -> bool:
@@ -80,6 +82,18 @@ def has_even_part(l: NDArray[np.float64], n: int) -> bool:
     return bool(glances.has_even_part(l, places, EVEN_PARTS, few, EVEN_PARTS / n))
 
 
+def is_even_nearby(l: NDArray[np.float64], n: int) -> bool:
+    """Return whether neighbours stay closer to lines than random ones would: a grid that bends, or waves.
+
+    Its windows are alike although no large part of it is even.
+    """
+    if n <= 2 * NEARBY:
+        return False
+    places = spread_places(n - NEARBY, WINDOWS_SEEN)
+    even = glances.even_windows(l[:n], places, NEARBY, LESS_THAN_RANDOM * math.sqrt(NEARBY))
+    return bool(even >= EVEN_WINDOWS)
+
+
 def may_repeat(l: NDArray[np.float64], n: int) -> bool:
     """Return whether a column may consist of segments, see `relaxed`."""
     return may_be_segments(l, n, math.ldexp(_magnitude(l, n), -ROUNDING_BITS))
@@ -98,7 +112,7 @@ def margin(l: NDArray[np.float64], n: int, cells: int = 0) -> float:
     straight = is_straight(l, n)
     if cells and not straight and not even_parts.part_in_values(l, n, cells):
         return 0.0
-    if straight or (n >= COARSE_FROM and (cells or has_even_part(l, n))):
+    if straight or (n >= COARSE_FROM and (cells or has_even_part(l, n) or is_even_nearby(l, n))):
         span = float(l[n - 1] - l[0])
         return max(roundings, math.ldexp(span, -COARSEST_BITS) + 2.0 * math.ulp(span))
     return roundings if may_repeat(l, n) else 0.0
@@ -120,7 +134,17 @@ def _magnitude(l: NDArray[np.float64], n: int) -> float:
 
 def is_dear(l: NDArray[np.float64], n: int, way: Alike) -> bool:
     """Return whether the exact method examines too many windows, tried at some sizes all over the column."""
-    return looks_of(l, n, way) > DEAR  # all of them: the method learns from them how much to try
+    return looks_if_dear(l, n, way) > 0.0
+
+
+def looks_if_dear(l: NDArray[np.float64], n: int, way: Alike, most: float = 0.0) -> float:
+    """Return how many windows the method examines for each size if these are too many, otherwise 0.
+
+    More than ``most``, and than what no method improves much on, are not counted.  If the method may be used,
+    it is tried at all sizes: it learns from them how much to try.
+    """
+    looks = looks_of(l, n, way, max(most, FAR_TOO_DEAR))
+    return looks if looks > DEAR else 0.0
 
 
 def looks_of(

@@ -13,9 +13,11 @@ from geodim.engine.alike import Bent, Lines, Straight
 from geodim.engine.departures import Departures
 from geodim.engine.hard import (
     DEAR,
+    FAR_TOO_DEAR,
     MOST_POINTS,
     is_dear,
     is_straight_but_for_jumps,
+    looks_if_dear,
     looks_of,
     may_repeat,
     relaxed,
@@ -25,7 +27,7 @@ from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.long_patterns import LongPattern
 from geodim.engine.segments import Segmented, may_be_segments
-from geodim.engine.tolerant import Tolerant
+from geodim.engine.tolerant import Tolerant, affordable, may_be_tolerant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from geodim.engine.column import ColumnSolver
 
 LONGEST = 32.0  # times the root of n: the longest period; solving takes its square
-TOO_DEAR = 32 * DEAR  # looks, by which a method is hardly better than none
+SAVED = 16  # lines of its own save about this factor of what is looked at, or less
 PERIOD_LOOKS = 16  # comparisons per value in the search for a period
 
 
@@ -88,8 +90,9 @@ def line_or_pattern(l: NDArray[np.float64], n: int, top: int, exact: bool, near:
     if found is not None:
         return found
     line = Straight.around(l, n, departures)
-    if near > 0.0 and is_dear(l, n, line):
-        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near, OnceBent(l, n))
+    looks = looks_if_dear(l, n, line, affordable(n)) if near > 0.0 else 0.0
+    if looks > 0.0:
+        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near, OnceBent(l, n), looks)
     return found or line
 
 
@@ -118,8 +121,22 @@ def pattern_or_bent(
     found = repeating(l, n) if exact else None
     if found is not None:
         return found
-    found = Straight.of(l, n) if is_straight_but_for_jumps(l, n) else lines_or_bent(l, n, bent)
+    if is_straight_but_for_jumps(l, n):
+        found = Straight.of(l, n)
+    elif may_be_tolerant(l, n, near) and is_far_too_dear(l, n, bent):
+        found = bent()
+    else:
+        found = lines_or_bent(l, n, bent)
     return (Tolerant.of(l, n, found, top, near, bent) if near > 0.0 else None) or found
+
+
+def is_far_too_dear(l: NDArray[np.float64], n: int, bent: OnceBent) -> bool:
+    """Return whether so many windows would be looked at that not even lines could save enough of them.
+
+    To find that out, lines would take as long as all the rest.
+    """
+    most = SAVED * affordable(n)
+    return looks_of(l, n, bent(), most, smallest=False) > most
 
 
 def lines_or_bent(l: NDArray[np.float64], n: int, made: OnceBent) -> Alike:
@@ -127,11 +144,11 @@ def lines_or_bent(l: NDArray[np.float64], n: int, made: OnceBent) -> Alike:
     lined = Lines.of(l, n) if n < MOST_POINTS else None
     if lined is None:
         return made()
-    looks = looks_of(l, n, lined, TOO_DEAR, smallest=False)
+    looks = looks_of(l, n, lined, FAR_TOO_DEAR, smallest=False)
     if looks <= DEAR:
         return lined
     bent = made()
-    return bent if looks > TOO_DEAR or looks_of(l, n, bent, looks, smallest=False) < looks else lined
+    return bent if looks > FAR_TOO_DEAR or looks_of(l, n, bent, looks, smallest=False) < looks else lined
 
 
 def repeating(l: NDArray[np.float64], n: int) -> Alike | None:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from geodim.engine.alike import Alike
 
-FINEST_BITS = 46  # the least tolerance, as a power of two of the range; COARSEST_BITS is the largest
+FINEST_BITS = 46  # the least tolerance, as a power of two of the range;
+USUAL_BITS = 16  # nearly always, one no larger than this suffices, and COARSEST_BITS is the largest
 SOME = 2  # of the extremes that are tried first: one in so many suffices
 MANY = 4096  # windows for each size are looked at if need be, and half as many if that will do,
 ENOUGH = 1 << 30  # and this many in all, which takes about a tenth of a second
@@ -44,18 +45,19 @@ class Tolerant:
 
     @classmethod
     def of(
-        cls, l: NDArray[np.float64], n: int, found: Alike, top: int, near: float, bent: Callable[[], Bent]
-    ) -> Tolerant | None:
+        cls, l: NDArray[np.float64], n: int, found: Alike, top: int, near: float, bent: Callable[[], Bent],
+        looks: float | None = None,
+    ) -> Tolerant | None:  # fmt: skip
         """Prepare n ascending values if the method ``found`` is too expensive; None if it is not.
 
         The sizes of a gap are 2**top; ``near`` is what widths may be off by, with which the column was
-        compared with others; ``bent`` prepares the column as `Bent`.
+        compared with others; ``bent`` prepares the column as `Bent`; ``looks`` is what `looks_of` returned
+        for this method, if it was asked.
         """
         span = float(l[n - 1] - l[0])
-        if near < math.ldexp(span, -COARSEST_BITS) + 2.0 * math.ulp(span):
+        if not may_be_tolerant(l, n, near):
             return None
-        affordable = max(MANY, ENOUGH / n)
-        if looks_of(l, n, found, affordable) <= affordable:
+        if (looks_of(l, n, found, affordable(n)) if looks is None else looks) <= affordable(n):
             return None
         way = found if isinstance(found, Straight | Bent) else bent()
         way = replace(way, starts=way.starts[::SOME], ends=way.ends[::SOME])
@@ -63,10 +65,15 @@ class Tolerant:
         def suffices(bits: int, most: float) -> bool:
             return looks_of(l, n, replace(way, loose=math.ldexp(span, -bits)), most) <= most
 
-        coarse, fine = COARSEST_BITS, FINEST_BITS
-        most = next((most for most in (MANY / 2, MANY) if suffices(coarse, most)), 0.0)
-        if most == 0.0:
+        tries: list[tuple[int, int, float]] = [
+            (USUAL_BITS, FINEST_BITS, MANY / 2),
+            (USUAL_BITS, FINEST_BITS, MANY),
+            (COARSEST_BITS, USUAL_BITS, MANY),
+        ]
+        within = next((one for one in tries if suffices(one[0], one[2])), None)
+        if within is None:
             return None
+        coarse, fine, most = within
         while fine - coarse > 1:
             middle = (coarse + fine) // 2
             coarse, fine = (middle, fine) if suffices(middle, most) else (coarse, middle)
@@ -88,3 +95,14 @@ class Tolerant:
             found.append(ranges[:count])
         together = np.concatenate(found)
         return together, len(together)
+
+
+def may_be_tolerant(l: NDArray[np.float64], n: int, near: float) -> bool:
+    """Return whether ``near`` is what widths of such columns may be off by."""
+    span = float(l[n - 1] - l[0])
+    return near >= math.ldexp(span, -COARSEST_BITS) + 2.0 * math.ulp(span)
+
+
+def affordable(n: int) -> float:
+    """Return how many windows are looked at for each size of n points before a tolerance is sought."""
+    return max(MANY, ENOUGH / n)

@@ -68,6 +68,7 @@ OFTEN, SELDOM = 2.0, 0.1  # looks of descents for each window that was tried: th
 FAMILY = 1 << 2 * FAN_SHIFT  # blocks that are descended from one two levels above
 TEST_LOOKS = 32  # a test counts as so many of them
 HELPED = 0.8  # unless they are so many all the same
+MOST_PAIRS = 2  # of classes for each size, within a tolerance
 
 
 @njit(nogil=True, cache=True, counts_references=False)
@@ -314,7 +315,7 @@ def solve_straight(
         first_gap = 1
     period = means.size
     below = np.full(period, first_guess(classes, out, levels))
-    beside, unsure = np.empty((period, powers.size)), np.empty(gaps * BASE, np.bool_)
+    beside, unsure = np.zeros((period, powers.size)), np.empty(gaps * BASE, np.bool_)
     scratch = scratch_for(kinds.size, period)
     ladder, end_ladder = (
         (firsts, out, levels, places, heights), (end_firsts, end_out, end_levels, end_places, end_heights),
@@ -330,10 +331,14 @@ def solve_straight(
         seed(l, n, d_batch, sizes, starts, best)
         seed(mirrored, n, d_batch, sizes, ends, best)
         work[WINDOWS] += (starts.size + ends.size) * sizes
-        work[WINDOWS] += try_extremes(
-            l, mirrored, n, d_batch, sizes, period, edges, kinds, trends, spreads, ladder, end_ladder, wanted,
-            below, scratch, beside, unsure, best,
-        )  # fmt: skip
+        if tolerance > 0.0 and classes * classes > MOST_PAIRS * sizes:
+            for e in range(sizes):  # to look through all pairs of classes would take longer than descents
+                unsure[e] = True
+        else:
+            work[WINDOWS] += try_extremes(
+                l, mirrored, n, d_batch, sizes, period, edges, kinds, trends, spreads, ladder, end_ladder,
+                wanted, below, scratch, beside, unsure, best,
+            )  # fmt: skip
         looked = 0
         before_descents = TEST_LOOKS * work[TESTS] + work[WINDOWS]
         for g in range(batch, min(batch + gaps, last_gap)):
