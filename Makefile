@@ -39,7 +39,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-logo
 
 types: $(VENV)/.installed-dev
-	$(BIN)/mypy
+	nice $(BIN)/mypy
 
 # Matplotlib's list of fonts is kept with this environment: one made by another could name fonts that are gone.
 prepare docs-check tests: export MPLCONFIGDIR = $(CURDIR)/$(VENV)/matplotlib

@@ -2,7 +2,8 @@
 
 Not necessary: whoever finds nothing makes it.  But in a fresh clone that is a minute of every worker: the
 machine code of the kernels that most tests call; the byte-code of large packages and of the tests, and the
-list of fonts.  Two processes make the machine code, and a third one the rest.
+list of fonts.  The longest of three processes makes most of the machine code, and has a core to itself: the
+others step back.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ PACKAGES = (
 )
 
 
-def compile_kernels(*, backwards: bool = False) -> None:
+def compile_kernels() -> None:
     """Call what reaches most of them, on data too large for the ways without compiled code.
 
-    One process begins at the first call, another at the last: what one has compiled, the other finds, until
-    they meet.  Neighbours share kernels; the two ends share as few as there can be.
+    In one process: two of them, that begin at the two ends, compile for half as long again in all, since both
+    need much of what kernels are made of; and linters and byte-code keep another core busy meanwhile.
     """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 20))
@@ -50,7 +51,10 @@ def compile_kernels(*, backwards: bool = False) -> None:
     calls = [
         *(partial(geodim.intrinsic_dimension, data, rtol=0.05) for data in (X, narrow)),
         *(partial(geodim.khop_dimensions, data, edges, 1) for data in (X, narrow)),
-        partial(geodim.khop_dimensions, narrow[:, :3], edges, 1, edge_weights=rng.random(9000)),
+        *(
+            partial(geodim.khop_dimensions, data[:, :3], edges, 1, edge_weights=rng.random(9000))
+            for data in (X, narrow)
+        ),
         partial(geodim.intrinsic_dimension, sp.random(3000, 20, 0.1, format="csr", random_state=0)),
         partial(geodim.intrinsic_dimension, wide),  # enough columns to drop some
         lambda: geodim.intrinsic_dimension(X, count_indistinguishable=True).certificate().verify(X),
@@ -65,12 +69,24 @@ def compile_kernels(*, backwards: bool = False) -> None:
             partial(geodim.intrinsic_dimension, data)
             for data in (even / 60_000.0, even + 0.3 * rng.normal(size=even.shape))
         ),
-        partial(geodim.binary_dimension, X[:, :12] > 0.5),
-        partial(geodim.binary_dimension, rng.random((3000, 40)) < 0.02),  # few ones are searched as lists
         kernel_calls.calls,
     ]
-    for call in reversed(calls) if backwards else calls:
+    for call in calls:
         call()
+
+
+def compile_kernels_of_binary_data() -> None:
+    """Those share next to nothing with the others."""
+    rng = np.random.default_rng(0)
+    geodim.binary_dimension(rng.normal(size=(3000, 12)) > 0.5)
+    geodim.binary_dimension(rng.random((3000, 40)) < 0.02)  # few ones are searched as lists
+
+
+class OnlyModules:
+    """A plugin that finds no tests in modules, which are imported nevertheless: there are many thousands."""
+
+    def pytest_pycollect_makeitem(self) -> list[pytest.Item]:
+        return []
 
 
 def compile_modules() -> None:
@@ -78,7 +94,8 @@ def compile_modules() -> None:
 
     What they compute while they are imported is interpreted: the kernels are compiled beside it.
     """
-    pytest.main(["--collect-only", "-qq"])  # first: what is imported by then is not rewritten
+    # First: what is imported by then is not rewritten.
+    pytest.main(["--collect-only", "-qq"], [OnlyModules()])
     for package in PACKAGES:
         with suppress(ImportError):  # then its tests are skipped
             importlib.import_module(package)
@@ -86,7 +103,7 @@ def compile_modules() -> None:
 
 PARTS = {
     "kernels": compile_kernels,
-    "kernels backwards": partial(compile_kernels, backwards=True),
+    "kernels of binary data": compile_kernels_of_binary_data,
     "modules": compile_modules,
 }
 
@@ -94,6 +111,8 @@ PARTS = {
 if __name__ == "__main__":
     if sys.argv[1:]:
         gc.disable()  # of what a compiler makes, next to nothing is garbage
+        if sys.argv[1] != "kernels" and hasattr(os, "nice"):
+            os.nice(10)  # all wait for the kernels
         PARTS[sys.argv[1]]()
     else:
         parts = [
