@@ -3,7 +3,7 @@
 Also makes the table of docs/planning.md.
 
     python benchmarks/planning.py                     # everything, about ten minutes on two cores
-    python benchmarks/planning.py --only cpu cluster  # some parts
+    python benchmarks/planning.py --only cpu cluster  # some parts; with no part, the table alone is kept
     python benchmarks/planning.py --table             # the table from 10^4 to 10^10 points, nothing is run
 
 Every run is a process of its own, with its kernels compiled before the clock starts; its memory is the
@@ -333,7 +333,10 @@ def stored_results() -> list[dict]:
 
 def regimes() -> list[dict]:
     """From 10^4 to 10^10 points of 64 float32 features, by stated rates."""
-    laptop, server = partial(plan, threads=8, budget=16 * GIB), partial(plan, threads=32, budget=256 * GIB)
+    laptop, server = (
+        partial(plan, n_threads=8, memory=16 * GIB),
+        partial(plan, n_threads=32, memory=256 * GIB),
+    )
     gpu = partial(plan, backend="cuda")
     few, small, many = (
         workers_of(*sizes) for sizes in ((16, 16, 256 * GIB), (32, 8, 16 * GIB), (64, 16, 64 * GIB))
@@ -346,12 +349,12 @@ def regimes() -> list[dict]:
         (7, "laptop", laptop, 0.0, None),
         (7, "one H200", gpu, 0.0, None),
         (8, "laptop", laptop, 0.0, None),
-        (8, "laptop, 4 threads", partial(plan, threads=4, budget=16 * GIB), 0.0, None),
+        (8, "laptop, 1 thread", partial(plan, n_threads=1, memory=16 * GIB), 0.0, None),
         (8, "laptop", laptop, 1e-3, None),
         (8, "server, 32 threads, 256 GiB", server, 0.0, None),
         (8, "one H200", gpu, 0.0, None),
-        (9, "server, 8 threads, 256 GiB", partial(plan, threads=8, budget=256 * GIB), 0.0, None),
-        (9, "server, 8 threads, 256 GiB", partial(plan, threads=8, budget=256 * GIB), 1e-3, None),
+        (9, "server, 3 threads, 256 GiB", partial(plan, n_threads=3, memory=256 * GIB), 0.0, None),
+        (9, "server, 8 threads, 256 GiB", partial(plan, n_threads=8, memory=256 * GIB), 1e-3, None),
         (9, "one H200", gpu, 0.0, None),
         (9, "16 workers, 16 threads, 256 GiB", on(few), 0.0, 250),
         (9, "32 workers, 8 threads, 16 GiB", on(small), 0.0, 1_000),
@@ -362,25 +365,31 @@ def regimes() -> list[dict]:
         (10, "64 workers, chunks of 128 MiB", on(many), 1e-3, None),
         (10, "64 workers, chunks of 1 GB", on(many), 1e-5, 2_500),
     ]
-    rows = []
+    return [
+        {"machine": name, **make(Problem(10**exponent, 64, rtol=rtol, chunks=chunks)).to_dict()}
+        for exponent, name, make, rtol, chunks in cases
+    ]
+
+
+def print_regimes(rows: list[dict]) -> None:
     print("| points | machine | tolerance | memory | passes | moved | time |\n|---|---|---|---|---|---|---|")
-    for exponent, name, make, rtol, chunks in cases:
-        found = make(Problem(10**exponent, 64, rtol=rtol, chunks=chunks))
-        rows.append({"machine": name, **found.to_dict()})
-        words = "exact" if rtol == 0.0 else f"{rtol:g}"
-        end = f"{duration(found.seconds)}" if found.fits else "does not fit"
+    for row in rows:
+        words = "exact" if row["rtol"] == 0.0 else f"{row['rtol']:g}"
+        passes, moved, end = row["passes"], "", duration(row["seconds"])
+        if not row["fits"]:
+            print(f"    {row['why_not']}", file=sys.stderr)
+            passes, end = "", "does not fit"
+        elif row["bytes_moved"]:
+            moved = size(row["bytes_moved"])
         print(
-            f"| 10^{exponent} | {name} | {words} | {size(found.memory)} | {found.passes} | "
-            f"{size(found.bytes_moved) if found.bytes_moved else ''} | {end} |"
+            f"| {row['n_points']:.0e} | {row['machine']} | {words} | {size(row['memory'])} | {passes} | "
+            f"{moved} | {end} |"
         )
-        if not found.fits:
-            print(f"    {found.why_not}", file=sys.stderr)
-    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", default=["cpu", "hops", "cluster", "gpu", "stored"])
+    parser.add_argument("--only", nargs="*", default=["cpu", "hops", "cluster", "gpu", "stored"])
     parser.add_argument("--largest", type=int, default=7, help="exponent of the most points on the CPU")
     parser.add_argument("--counted", type=float, nargs="+", default=[5e7, 2e8, 1e9])
     parser.add_argument("--table", action="store_true")
@@ -392,6 +401,7 @@ def main() -> None:
         CHILDREN[chosen.child[0]](*chosen.child[1:])
         return
     found = regimes()
+    print_regimes(found)
     if chosen.table:
         return
     print(

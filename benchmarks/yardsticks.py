@@ -3,11 +3,11 @@
     git worktree add ../old COMMIT
     python benchmarks/yardsticks.py "EPYC, AVX2" --old ../old/src
 
-`np.sort` uses whatever instructions NumPy dispatches to, so that a ratio to it speaks of that processor only.
-Two yardsticks beside it do not depend on this: geodim's own radix sort, and the time it takes to read the
-values from memory.  Every case runs in a fresh process of either version, in turn; sorting and geodim
-alternate within it, and the best time of each counts.  The entry of a machine in ``results/yardsticks.json``
-is replaced.
+`np.sort` uses whatever instructions NumPy dispatches to, so that a ratio to it speaks of that processor only;
+what it costs with others of them is measured, too.  Two yardsticks beside it do not depend on this: geodim's
+own radix sort, and the time it takes to read the values from memory.  Every case runs in a fresh process of
+either version, in turn; sorting and geodim alternate within it, and the best time of each counts.  The entry
+of a machine in ``results/yardsticks.json`` is replaced.
 """
 
 from __future__ import annotations
@@ -42,6 +42,12 @@ FEATURES = (
     "ASIMD",
     "SVE",
 )
+WITH_AVX512 = ("X86_V4", "AVX512F", "AVX512_SKX", "AVX512_CLX", "AVX512_CNL", "AVX512_ICL", "AVX512_SPR")
+SWITCHED_OFF = {  # what NumPy is told not to use
+    "all that NumPy finds": (),
+    "AVX2": WITH_AVX512,
+    "none": (*WITH_AVX512, "X86_V3", "AVX2", "FMA3"),
+}
 VECTORISED = 8.0  # ns a value: np.sort of 10^6 float32 with AVX2
 
 
@@ -99,12 +105,36 @@ def in_a_process(name: str, threads: int, repeat: int, source: Path) -> dict[str
 
 
 def radix_ns() -> float:
-    """What geodim's own sort costs for 10^6 float32 values, in ns a value."""
+    """What geodim's own sort costs for 10^6 float32 values, in ns a value, with nothing of it in a cache."""
     from geodim.engine.sorter import Sorter
 
+    column, others = np.random.default_rng(0).standard_normal(10**6, dtype=np.float32), np.ones(1 << 25)
+    sorter, values, seconds = Sorter(column.size, column.dtype), np.empty(column.size), []
+    for _ in range(9):
+        others.sum()
+        started = time.perf_counter()
+        sorter.by_radix(column, values)
+        seconds.append(time.perf_counter() - started)
+    return min(seconds) / column.size * 1e9
+
+
+def numpy_ns() -> float:
+    """What `np.sort` costs for 10^6 float32 values in this process, in ns a value."""
     column = np.random.default_rng(0).standard_normal(10**6, dtype=np.float32)
-    sorter, values = Sorter(column.size, column.dtype), np.empty(column.size)
-    return best_of(lambda: sorter.by_radix(column, values, False)) / column.size * 1e9
+    return min(sort_time([column], 1) for _ in range(5)) / column.size * 1e9
+
+
+def sorts_ns() -> dict[str, float]:
+    """The same with other instructions."""
+    found = {}
+    for name, features in SWITCHED_OFF.items():
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", __file__, "", "--sort"],
+            env={**os.environ, "NPY_DISABLE_CPU_FEATURES": " ".join(features)},
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        found[name] = json.loads(run.stdout)
+    return found
 
 
 def reading_ns(threads: int) -> float:
@@ -145,7 +175,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULT)
     parser.add_argument("--case", help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--sort", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.sort:
+        print(json.dumps(numpy_ns()))
+        return
     if options.case:
         print(json.dumps(run_case(CASES[options.case], options.threads, options.repeat)))
         return
@@ -181,7 +215,10 @@ def main() -> None:
         print(
             f"{name:36s} {threads:2d} threads  sort {sort_ns:6.2f} ns  {told}  goal {case.goal}", flush=True
         )
-    report = {"radix_ns": radix_ns(), "reading_ns": reading_ns(here["cores"]), "machine": here, "cases": rows}
+    report = {
+        "sorts_ns": sorts_ns(), "radix_ns": radix_ns(), "reading_ns": reading_ns(here["cores"]),
+        "machine": here, "cases": rows,
+    }  # fmt: skip
     everything = json.loads(options.output.read_text()) if options.output.exists() else {}
     everything[options.name] = report
     options.output.write_text(json.dumps(everything, indent=1) + "\n")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from geodim.engine.kernels.dealing import LEADING
 from geodim.engine.kernels.pyramid import BLOCK
+from geodim.engine.kernels.sorting import DIGIT
+from geodim.engine.sorter import DEAL_OUT_FROM
 from geodim.engine.ways import DROPPED_UP_TO, MANY_COLUMNS, MANY_POINTS
 
 if TYPE_CHECKING:
@@ -16,9 +19,8 @@ def check(page: Page) -> None:
     page.says("records of blocks of {}, {}, … values", BLOCK, 2 * BLOCK)
     page.says("leaves take {} sizes", BLOCK)
     page.says("Sizes below {} are solved over all starts", BLOCK)
-    page.allows(
-        "three 11-bit passes for float32; long columns are dealt out by 14 leading bits", "how a float is cut"
-    )
+    page.says("three {}-bit passes for float32, six for float64", DIGIT)
+    page.says("columns of {} MB and more are dealt out by {} leading bits", DEAL_OUT_FROM >> 20, LEADING)
     page.allows(
         "about 23 bytes per point for float32 (sorted column 8, keys shared with phi 8, records 2.5, the "
         "block being read 4 per column), 31 for float64, plus 12 bytes per point for the profile",

@@ -102,9 +102,13 @@ def within_a_tolerance(page: Page) -> None:
     page.says("more than {} windows per length, and at more than 2^{} / n", f"{tolerant.MANY:,}",
               tolerant.ENOUGH.bit_length() - 1)  # fmt: skip
     assert GAPS_TRIED == 4  # "four gaps"
-    page.says("{} ≤ b ≤ {}", hard.COARSEST_BITS, tolerant.FINEST_BITS)
+    page.says("{} ≤ b ≤ {},", tolerant.USUAL_BITS, tolerant.FINEST_BITS)
+    page.says("{} ≤ b ≤ {}.", hard.COARSEST_BITS, tolerant.USUAL_BITS)
+    page.says(
+        "or of whose {} next neighbours at {} of {} places", hard.NEARBY, hard.EVEN_WINDOWS, hard.WINDOWS_SEEN
+    )
     page.says("with which no more than {} windows per length", f"{tolerant.MANY // 2:,}")
-    page.says("or {} if b = {} takes more than that", f"{tolerant.MANY:,}", hard.COARSEST_BITS)
+    page.says("or {} if b = {} takes more than that", f"{tolerant.MANY:,}", tolerant.USUAL_BITS)
     page.allows("Why not 10^-12 here?", "the bound of the paragraph before")
     page.says("within {} lengths widths are lowered", BASE)
     page.says("below others by 2^-{} of its range", hard.COARSEST_BITS)

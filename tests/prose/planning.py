@@ -100,6 +100,10 @@ def devices(page: Page) -> None:
         f"{most[2] / 1e9:.1f}",
     )
     page.says("{} bytes per point on a GPU", math.ceil(bytes_for(10**9, 4, 1, 1) / 10**9))
+    ample = [plan(Problem(10**9, 64), "cpu", n_threads=threads, memory=10**15) for threads in (1, 2)]
+    page.says(
+        "{} with one thread on one machine and {} with two", *(round(one.memory / 10**9) for one in ample)
+    )
 
 
 def formulas(page: Page) -> None:
@@ -107,18 +111,19 @@ def formulas(page: Page) -> None:
     held = "a formula that tests/test_plan_record.py holds against runs"
     for piece in (
         "about 18 bytes per point (26 for float64)",
-        "the profile takes 12",
+        "The profile takes 12",
         "16 bytes per point with two threads",
-        "41 with one thread on one machine and 70 with two, 61 (73 for float64)",
+        "61 (73 for float64) in a third of a worker's memory",
         "that is workers of 175 GB",
-        "takes 28 bytes per point where the answer is wanted: 28 GB",
+        "takes 20 bytes per point where the answer is wanted while it is made, 20 GB, and 8 afterwards",
         (
             "One column is 40 GB of float32, 80 GB sorted in float64, 610 GB in work "
-            "on a worker: exact values need a worker of 1.8 TB, and 280 GB"
+            "on a worker: exact values need a worker of 1.8 TB, and 200 GB"
         ),
         "A column takes 73 S bytes",
         "can hold neither 73 S bytes nor its share of the cells, 80 bytes each",
-        "T n (8 + 2 b + 2.4) + 12 n + B w n b",
+        "T n (8 + 2 b + 2.6) + 12 n + B w n b, and 56 n T",
+        "and up to 56 more while it solves",
         (
             "12 n + 13.8 n c + 2 n b c + 4 n b w + 24 n where there is room; "
             "12 n + 13.8 n c + 3 n b c + 24 n is needed"
@@ -127,7 +132,7 @@ def formulas(page: Page) -> None:
         "230 MiB + 2 chunks per thread + 73 S for each column in work",
         "| 64 columns or more of at most 131,072 points | 36 n T more",
         "8 n d in the place of n m b, and 36 n T (15 n T for more points)",
-        "| client | 28 n exact, 28 S counted |",
+        "| client | 20 n exact, 28 S counted |",
     ):
         page.allows(piece, held)
     page.says("| one machine, exact | {} MiB +", PROCESS_BYTES >> 20)
