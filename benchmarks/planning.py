@@ -420,7 +420,8 @@ def main() -> None:
         }
         old = json.loads(chosen.json.read_text()) if chosen.json.exists() else {"compared": {}}
         compared_by_part = old["compared"] | {part: parts[part]() for part in chosen.only}
-    result = {"machine": machine(), "compared": compared_by_part, "regimes": found}
+    where = machine() if chosen.only or "machine" not in old else old["machine"]
+    result = {"machine": where, "compared": compared_by_part, "regimes": found}
     chosen.json.write_text(json.dumps(result, indent=1) + "\n")
 
 

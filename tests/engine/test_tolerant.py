@@ -14,12 +14,20 @@ from distributions import COLUMNS, column
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim import paper
 from geodim.data.sources import as_source
-from geodim.engine import patterns
+from geodim.engine import hard, patterns
 from geodim.engine.alike import Bent, Straight
 from geodim.engine.checkpoint import Checkpoint
 from geodim.engine.column import PyramidLayout
 from geodim.engine.dominated import cells_for
-from geodim.engine.hard import has_even_part, is_even_nearby, is_straight, margin
+from geodim.engine.hard import (
+    NEAR_BITS,
+    has_even_part,
+    is_even_nearby,
+    is_straight,
+    looks_even,
+    margin,
+    places_to_look,
+)
 from geodim.engine.kernels import even_parts, ladders
 from geodim.engine.kernels.counters import N_COUNTERS
 from geodim.engine.kernels.pyramid import BASE
@@ -30,7 +38,7 @@ from geodim.engine.target import Solved
 from geodim.engine.tolerant import Tolerant
 from geodim.engine.ways import Way
 from geodim.errors import DataFileError
-from slow_columns import GOLDEN, clocks
+from slow_columns import GOLDEN, SLOW_ONCE, clocks
 
 ALIKE = {
     "two clocks": clocks,
@@ -115,6 +123,25 @@ def test_which_columns_may_be_so():
         assert (margin(l, n) > 0.0) is (even or nearby)
         # Where columns are dropped unsorted, the same is seen in counts, unless only neighbours are even.
         assert (margin(l, n, cells_for(n)) > 0.0) is even
+
+
+@pytest.mark.parametrize("name", [*ALIKE, *SLOW_ONCE, *COLUMNS])
+def test_a_few_values_tell_which_columns_may_be_so(name):
+    """All that may be solved within a tolerance are among those that a GPU leaves to the processor."""
+    n = hard.COARSE_FROM
+    if name in SLOW_ONCE:
+        values = SLOW_ONCE[name][1](np.random.default_rng(n), n)
+        l = padded(np.sort(values.reshape(n, -1)[:, 0].astype(np.float64)))
+    else:
+        l = sorted_column(name, n)
+    if margin(l, n) > math.ldexp(max(abs(l[0]), abs(l[n - 1])), -NEAR_BITS):
+        assert looks_even(l[places_to_look(n)], n)
+
+
+def test_those_of_the_usual_kind_are_not_among_them(rng):
+    n = hard.COARSE_FROM
+    for values in (rng.normal(size=n), rng.random(n), rng.integers(0, 100, n), rng.standard_cauchy(n)):
+        assert not looks_even(np.sort(values).astype(np.float64)[places_to_look(n)], n)
 
 
 WAVES = {

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from geodim.engine.hard import places_to_look
+from geodim.engine.ways import COARSE_FROM
 from geodim.planning.device import COEFFICIENTS, SHORT_BATCH, SHORT_FROM
-from prose.sources import benchmark, between, constant, found, section, units
+from prose.sources import benchmark, between, constant, found, section, text, units
 
 if TYPE_CHECKING:
     from prose.pages import Page
 
+LEFT = "docs/results/gpu-slow-inputs.log"
+COARSE_BITS = constant("src/geodim/backends/cuda/alike.py", "COARSE_BITS")
 LOG, SECOND = "docs/results/gpu.log", "docs/results/gpu-papers.log"
 
 
@@ -23,6 +28,7 @@ def check(page: Page) -> None:
     graph(page)
     random_data(page)
     constants(page)
+    left_to_the_cores(page)
 
 
 def sorting(page: Page) -> None:
@@ -170,3 +176,33 @@ def constants(page: Page) -> None:
     page.allows("rows of 32-bit ids with 64-bit offsets", "types")
     page.allows("(4 bytes per entry, 8 per node,", "types")
     page.allows("Batches shrink from 16 columns to 1", "how columns are batched")
+
+
+def left_to_the_cores(page: Page) -> None:
+    now, before = (section(LEFT, f"== {part}") for part in ("now", "before"))
+    for name, exponent, wide in re.findall(r"^\| (.*), 10\^(\d)( x 8)? \|", page.text, re.MULTILINE):
+        n = 10 ** int(exponent)
+        ms, ratio, error = took(name, n, now)
+        cells, numbers = "{} ms = {} ×", [ms, ratio]
+        old = "–"
+        if n == 10**6:
+            old, numbers = cells, [*took(name, n, before)[:2], *numbers]
+        shown = f"| {name}, 10^{exponent}{wide} | {old} | {cells} | {'{}' if error else 'exact'} |"
+        page.says(shown, *numbers, *([error] if error else []))
+    launches = found(r"normal float64 +1000000 x 1 +([0-9.]+)", now)[0]
+    page.says("10^6 points takes {} ms", f"{float(launches):.0f}")
+    page.says("from {} points on they are left", f"{COARSE_FROM:,}")
+    page.says("some {} of their places", f"{round(places_to_look(COARSE_FROM).size, -2):,}")
+    page.allows("50 trillion for 10^7", "n^2 / 2")
+    assert COARSE_BITS == 3  # "an eighth"
+    assert found(r"HUGE = 2\.0\*\*1000\b", text("src/geodim/backends/cuda/solver.py"))
+    waves = [took("a wave of four hundred spacings", 10**6, log) for log in (before, now)]
+    assert float(waves[0][0]) < float(waves[1][0])  # "was faster on the device"
+    assert waves[0][2] == ""  # "and exact"
+
+
+def took(name: str, n: int, log: str) -> tuple[str, str, str]:
+    """Milliseconds, times normal data, and the error unless it was exact."""
+    pattern = rf"(?m)^{re.escape(name)} +{n} x \d +([\d.]+) ms +([\d.]+) x normal exact (\w+) error (\S+) "
+    ms, ratio, exact, error = found(pattern, log)[0]
+    return f"{float(ms):,.0f}", f"{float(ratio):.0f}", "" if exact == "True" else error.replace("e-0", "e-")

@@ -95,6 +95,7 @@ def lattices() -> None:
 
 def within_a_tolerance(page: Page) -> None:
     page.says("This concerns columns of at least {} points", f"{hard.HARD_FROM:,}")
+    page.says("with a GPU (from {} points on", f"{hard.COARSE_FROM:,}")
     page.says("or of at least {} points of which a sixteenth does", f"{hard.COARSE_FROM:,}")
     assert hard.EVEN_PARTS == 16  # "a sixteenth"
     page.says("From {} columns on, columns are dropped unsorted", MANY_COLUMNS)

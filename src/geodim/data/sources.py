@@ -11,7 +11,7 @@ import contextlib
 import mmap
 import sys
 from copy import copy
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -41,6 +41,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@runtime_checkable
 class ColumnSource(Protocol):
     """The interface through which the engine reads data."""
 

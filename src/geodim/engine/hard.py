@@ -27,6 +27,7 @@ from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.places import spread_places
 from geodim.engine.segments import Segmented, may_be_segments
 from geodim.engine.skeleton import is_noise, jumps_of, widest_between
+from geodim.engine.ways import COARSE_FROM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
     from geodim.engine.alike import Alike
 
 HARD_FROM = 1 << 14  # points; shorter columns are solved exactly soon enough
-COARSE_FROM = 1 << 16  # points; of shorter columns, that are no line, all windows are looked at if need be
-COARSEST_BITS = 11  # or by 2^-11 of the range, see `geodim.engine.tolerant`
-NEAR_BITS = 46  # widths are off by 2^-46 of the largest value at most, or not at all
+COARSEST_BITS = 11  # widths are off by 2^-11 of the range at most, see `geodim.engine.tolerant`
+NEAR_BITS = 46  # or by 2^-46 of the largest value, or not at all
 ROUNDING_BITS = 48  # and steps of a period by 2^-48 of it
 CERTAIN_BITS = 42  # the mean width is known to 2^-42 of itself, so the dimension to 10^-12
 LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings are those of normal numbers
@@ -77,8 +77,11 @@ def is_straight_but_for_jumps(l: NDArray[np.float64], n: int) -> bool:
 
 def has_even_part(l: NDArray[np.float64], n: int) -> bool:
     """Return whether some part of the column stays close to a line: otherwise windows are hardly alike."""
+    return _even_parts(l, spread_places(n, EVEN_PARTS * IN_PART + 1), n)
+
+
+def _even_parts(l: NDArray[np.float64], places: NDArray[np.intp], n: int) -> bool:
     few = min(GRID_SPREAD, LESS_THAN_RANDOM * math.sqrt(n / EVEN_PARTS))
-    places = spread_places(n, EVEN_PARTS * IN_PART + 1)
     return bool(glances.has_even_part(l, places, EVEN_PARTS, few, EVEN_PARTS / n))
 
 
@@ -89,9 +92,30 @@ def is_even_nearby(l: NDArray[np.float64], n: int) -> bool:
     """
     if n <= 2 * NEARBY:
         return False
-    places = spread_places(n - NEARBY, WINDOWS_SEEN)
-    even = glances.even_windows(l[:n], places, NEARBY, LESS_THAN_RANDOM * math.sqrt(NEARBY))
+    return _even_windows(l[:n], spread_places(n - NEARBY, WINDOWS_SEEN))
+
+
+def _even_windows(l: NDArray[np.float64], places: NDArray[np.intp]) -> bool:
+    even = glances.even_windows(l, places, NEARBY, LESS_THAN_RANDOM * math.sqrt(NEARBY))
     return bool(even >= EVEN_WINDOWS)
+
+
+def places_to_look(n: int) -> NDArray[np.intp]:
+    """Return the places of a column of n values that `looks_even` needs."""
+    nearby = spread_places(n - NEARBY, WINDOWS_SEEN)[:, np.newaxis] + np.arange(NEARBY + 1)
+    return np.concatenate([nearby.ravel(), spread_places(n, EVEN_PARTS * IN_PART + 1)])
+
+
+def looks_even(values: NDArray[np.float64], n: int) -> bool:
+    """Return whether a column may be straight or even anywhere, from its values at `places_to_look`."""
+    seen = WINDOWS_SEEN * (NEARBY + 1)
+    some, steps = values[seen:], np.arange(EVEN_PARTS * IN_PART + 1)
+    first, last = float(some[0]), float(some[-1])
+    # Values may be twice as far from the line through the ends as from the one that fits best.
+    straight = (
+        float(np.ptp(some - np.linspace(first, last, steps.size))) < 2.0 * GRID_SPREAD * (last - first) / n
+    )
+    return straight or _even_parts(some, steps, n) or _even_windows(values, np.arange(0, seen, NEARBY + 1))
 
 
 def may_repeat(l: NDArray[np.float64], n: int) -> bool:

@@ -34,6 +34,7 @@ def _on_device(problem: Problem, budget: int, memory: int | None) -> _OnDevice:
     usable = int(device.USABLE * (budget - _kept(problem)))
     if memory is not None:
         usable = min(usable, memory)
+    plain = problem.hops is None and problem.runs is None and problem.made_from is None
     drops = problem.made_once or (problem.hops is None and problem.rtol == 0.0 and device.is_short(n, d))
     graph, resident, why_not = 0, problem.graph_on_device, None
     if problem.hops is not None and not problem.graph_on_device:
@@ -53,7 +54,10 @@ def _on_device(problem: Problem, budget: int, memory: int | None) -> _OnDevice:
     passes = 1
     if problem.hops is not None:
         passes = -(-d // widths.width) * problem.hops * problem.products
-    way = Way(width=widths.width, solvers=widths.batch, passes=passes, resident=resident, drops=drops)
+    way = Way(
+        width=widths.width, solvers=widths.batch, passes=passes, resident=resident, drops=drops,
+        relaxed=plain and not problem.last_bit and problem.rtol == 0.0,
+    )  # fmt: skip
     return _OnDevice(way, graph, why_not)
 
 

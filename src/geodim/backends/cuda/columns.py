@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.backends.cuda.alike import AlikeColumns
 from geodim.backends.cuda.device import fetch, release
 from geodim.backends.cuda.feed import Feed
 from geodim.backends.cuda.solver import DeviceSolver
@@ -46,11 +47,18 @@ class Batches:
         Where the columns are.
     step : float
         Values are rounded down to multiples of this; with 0 they stay as they are.
+    alike : AlikeColumns, optional
+        Notes which columns are left to the processor.
     """
 
-    def __init__(self, n_points: int, device: torch.device, *, layers: int, batch: int, step: float) -> None:
+    def __init__(
+        self, n_points: int, device: torch.device, *, layers: int, batch: int, step: float,
+        alike: AlikeColumns | None = None,
+    ) -> None:  # fmt: skip
         self.solver = self._solver(n_points, device, layers, batch)
-        self.step = step
+        self.step, self.alike = step, alike
+        if alike is not None:
+            self.solver.is_left = alike.left
         self.solved = [0] * layers
         # Least and greatest values of the columns, as they were read.
         self.ends: list[tuple[list[int], torch.Tensor]] = []
@@ -105,6 +113,8 @@ class Batches:
             try:
                 with self.timing("sorting"):
                     values = self._sorted(some(rows, order[at : at + size]))
+                if self.alike is not None:
+                    self.alike.look(values, part)
                 with self.timing("windows"):
                     self.solver.solve(values, part, layer, None if ends is None else ends[part])
                 if layer == 0:
@@ -193,7 +203,8 @@ def compute_profile(
     driver = driver or Driver()
     check_points(n)
     feed = Feed(source, device, source.dtype, n_threads)
-    batches = Batches(n, device, layers=1, batch=way.solvers, step=step)
+    alike = AlikeColumns.among(source, device, step)
+    batches = Batches(n, device, layers=1, batch=way.solvers, step=step, alike=alike)
     finished = np.zeros(d, np.bool_)
     ends = None
     if ranges is not None and step == 0.0:
@@ -225,6 +236,8 @@ def compute_profile(
     batches.timing.add("waiting for data", feed.waited)
     batches.timing.log(f"{d} columns, {feed.bytes_moved / 1e9:.1f} GB moved")
     profile.work[:2] = batches.solver.tests, batches.solver.windows
+    if alike is not None:
+        alike.solve(profile, way, ranges=ranges, n_threads=n_threads, driver=driver)
     return profile
 
 

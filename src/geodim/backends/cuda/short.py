@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.backends.cuda.alike import AlikeColumns
 from geodim.backends.cuda.columns import Batches, check_ends
 from geodim.backends.cuda.device import fetch
 from geodim.backends.cuda.dominated import DeviceDominance
@@ -101,7 +102,9 @@ def short_profile(
     driver = driver or Driver()
     check_points(n)
     feed = Feed(source, device, source.dtype, n_threads)
-    batches = Batches(n, device, layers=1, batch=way.solvers, step=0.0)
+    # Columns that are made anew each time are read nowhere else.
+    alike = AlikeColumns.among(source, device) if profile is None else None
+    batches = Batches(n, device, layers=1, batch=way.solvers, step=0.0, alike=alike)
     dominance = DeviceDominance(n, device)
     profile = Profile.empty(n, d) if profile is None else profile
 
@@ -142,4 +145,6 @@ def short_profile(
     batches.timing.add("waiting for data", feed.waited)
     batches.timing.log(f"{d} columns, {dominance.sorted} sorted, {sum(batches.solved)} solved")
     profile.work[:2] = batches.solver.tests, batches.solver.windows
+    if alike is not None:
+        alike.solve(profile, way, ranges=ranges, n_threads=n_threads, driver=driver)
     return profile

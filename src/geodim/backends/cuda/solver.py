@@ -16,6 +16,8 @@ from geodim.optional import require
 from geodim.planning.device import solver_bytes, wave_entries
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import torch
     from numpy.typing import NDArray
 else:
@@ -38,6 +40,10 @@ class Batch(NamedTuple):
     def alone(self, row: int) -> Batch:
         """Return a batch of one of the columns."""
         return Batch(self.l[row : row + 1], [self.columns[row]], self.scalars[row : row + 1], self.layer)
+
+
+def _never(_column: int) -> bool:
+    return False
 
 
 class DeviceSolver:
@@ -80,6 +86,7 @@ class DeviceSolver:
         self.tests = self.windows = 0
         self._open: Batch | None = None  # in work,
         self._left: list[Batch] = []  # and columns that must be searched again
+        self.is_left: Callable[[int], bool] = _never  # whether a column is solved elsewhere, if it takes long
         self._room = room
         self.shrink(batch)
 
@@ -129,7 +136,8 @@ class DeviceSolver:
         magnitudes = np.abs(ends).max(axis=1)
         searched = np.flatnonzero((ends[:, 0] < ends[:, 1]) & (magnitudes <= HUGE))
         for row in np.flatnonzero(magnitudes > HUGE).tolist():
-            self._on_the_host(l[row], columns[row], layer)
+            if not self.is_left(columns[row]):
+                self._on_the_host(l[row], columns[row], layer)
         if searched.size == 0:
             return
         if searched.size < len(columns):
@@ -154,7 +162,11 @@ class DeviceSolver:
                 self._event.synchronize()
             counts = self._told.numpy()
             if counts[-1].any():
-                self._left = [self._open.alone(row) for row in range(len(self._open.columns))]
+                self._left = [
+                    self._open.alone(row)
+                    for row, column in enumerate(self._open.columns)
+                    if not self.is_left(column)
+                ]
             else:
                 self.tests += int(counts[:-1, 2].sum())
                 self.windows += int(counts[:-1, 3].sum())
