@@ -17,13 +17,15 @@ import pytest
 
 import geodim
 from costs import slow
+from engine.oracle import padded
 from geodim.data.graphs import as_graph
+from geodim.engine.alike import Bent, Straight
 from geodim.engine.steps import resolution
 from geodim.errors import DeviceMemoryError, InputValueError
 from geodim.features import make_operator
 from geodim.planning import device
 from geodim.planning.cluster import plan_cluster, workers_of
-from geodim.planning.cpu import STRAIGHT, column_memory, plan_cpu
+from geodim.planning.cpu import BENT, STRAIGHT, column_memory, plan_cpu
 from geodim.planning.cuda import H200_BYTES, plan_cuda
 from geodim.planning.problem import PROCESS_BYTES
 from geodim.planning.rates import H200, CoreRates, speed_up
@@ -138,6 +140,22 @@ def test_memory_of_a_run(monkeypatch, columns, d, threads, rtol, kind):
     if columns is normal and rtol == 0.0:
         predicted -= threads * n * STRAIGHT
     assert predicted == pytest.approx(peak, rel=0.15 if columns is normal else 0.25)
+
+
+@pytest.mark.parametrize(("way", "room"), [(Bent, BENT), (Straight, STRAIGHT)])
+def test_there_is_room_for_what_alike_columns_are_prepared_with(way, room):
+    n = 1 << 20
+    i = np.arange(n)
+    l = padded(i + 0.3 * np.sin(0.01 * i))
+    way.of(l, n)  # compile
+    tracemalloc.start()
+    try:
+        prepared = way.of(l, n)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert prepared.starts.size
+    assert 0.8 * room * n < peak <= room * n
 
 
 def test_passes_over_rows_and_columns():

@@ -122,8 +122,8 @@ def formulas(page: Page) -> None:
         ),
         "A column takes 73 S bytes",
         "can hold neither 73 S bytes nor its share of the cells, 80 bytes each",
-        "T n (8 + 2 b + 2.6) + 12 n + B w n b, and 56 n T",
-        "and up to 56 more while it solves",
+        "T n (8 + 2 b + 2.6) + 12 n + B w n b, and 56 n T for columns close to a line (20 n T from",
+        "and up to 56 more while it solves a column that stays close to a line, or 20 from",
         (
             "12 n + 13.8 n c + 2 n b c + 4 n b w + 24 n where there is room; "
             "12 n + 13.8 n c + 3 n b c + 24 n is needed"

@@ -28,6 +28,7 @@ from geodim.engine.recursion import Recursion
 from geodim.engine.simplified import Twins, begin_at_zero, leave_out_outliers
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
+from geodim.engine.ways import MOST_STRAIGHT
 from geodim.errors import InternalError
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ FEW_VALUES = 256  # columns of up to this many distinct values are solved by pai
 HUGE = 2.0**900  # beyond this, sums in comparisons of windows could overflow,
 SMALLER = -128  # so such columns are scaled by this power of two
 LARGEST = 2.0**1000  # beyond this, the trend arithmetic could overflow, too
-MOST_STRAIGHT = 1 << 26  # points of a straight column: positions times half a float are exact
 MOST_LOOKS = 4096  # windows examined per size before a column is treated as alike
 
 

@@ -15,6 +15,7 @@ LONG_FROM = 1 << 17  # a column of this length is worth a task of its own, or se
 # than DROPPED_UP_TO points would need too much scratch memory.
 MANY_COLUMNS, MANY_POINTS, DROPPED_UP_TO = 64, 256, 1 << 21
 COARSE_FROM = 1 << 16  # points; of shorter columns, that are no line, all windows are looked at if need be
+MOST_STRAIGHT = 1 << 26  # points of a straight column: positions times half a float are exact
 # Up to this many values, and points squared times features, NumPy is done before compiled code is loaded.
 FEW_VALUES, FEW_WINDOWS = 1 << 18, 1 << 28
 EVERY_WINDOW = "every window"

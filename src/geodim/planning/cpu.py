@@ -20,7 +20,7 @@ from dataclasses import replace
 from geodim.engine.dominated import SORT_ALL_UP_TO
 from geodim.engine.steps import MOST_STEPS
 from geodim.engine.toptwo import TWO_BYTES
-from geodim.engine.ways import CACHE_LINE, Way, every_window, local_way, mass_way
+from geodim.engine.ways import CACHE_LINE, MOST_STRAIGHT, Way, every_window, local_way, mass_way
 from geodim.errors import InputValueError
 from geodim.memory import machine_memory
 from geodim.planning.hops import NARROWEST, hop_peak, hop_way
@@ -28,7 +28,9 @@ from geodim.planning.problem import PROCESS_BYTES, Plan, Problem, reachable_rtol
 from geodim.planning.rates import CORE, CoreRates, speed_up
 
 RECORDS = 2.5625  # bytes per point: two records of 72 for every 64 points, and in lists two times 9
-STRAIGHT = 56  # bytes per point of a column that stays close to a line: departures, it mirrored, and ladders
+# Bytes per point of a column whose windows are all alike: lines, it mirrored, and departures from them; and
+# ladders, if it stays close to one line.
+BENT, STRAIGHT = 20, 56
 RUN = 50  # bytes per value of a column that is read as values with multiplicities, as measured
 WEIGHT = 25  # bytes per row that has one, as measured
 FINISH = 20  # bytes per point of an exact result: profile, and what is summed up
@@ -82,8 +84,8 @@ def column_memory(problem: Problem, threads: int) -> int:
         work += 8 * n
     if way.drops or problem.made_once:
         work += way.solvers * n * (DROP if n <= SORT_ALL_UP_TO else DROP_LONG)
-    if not way.counted and way.compiled:  # which columns are straight shows only when they are sorted
-        work += way.solvers * solved * STRAIGHT
+    if not way.counted and way.compiled:  # which columns these are shows only when they are sorted
+        work += way.solvers * solved * (STRAIGHT if solved < MOST_STRAIGHT else BENT)
     finish = size * (FINISH if problem.rtol == 0.0 else FINISH_BOUNDS)
     if problem.part is not None:
         finish = size * FINISH_PART + problem.part
