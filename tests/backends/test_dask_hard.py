@@ -83,6 +83,26 @@ def test_a_cluster_says_what_one_machine_says(client):
     assert found.lower < exact.dimension < found.upper
 
 
+def test_hops_are_those_of_one_machine(client):
+    """Of every layer, whichever attributes were taken through all hops together."""
+    n = 1 << 14
+    rng = np.random.default_rng(9)
+    grids = np.where(np.arange(n) % 2, 0.1, 0.3) * np.arange(n)
+    X = np.stack([rng.permutation(grids), 300.0 * rng.normal(size=n), grids, 0.5 * grids], axis=1)
+    ring = np.stack([np.arange(n), (np.arange(n) + 1) % n])
+    here = geodim.khop_dimensions(X, ring, 1)
+    data = da.from_array(X, chunks=(n, 2))
+    for found in (geodim.khop_dimensions(data, ring, 1), geodim.khop_dimensions(X, ring, 1, backend="dask")):
+        for one, reference in zip(found, here, strict=True):
+            assert 0.0 < one.error < 1e-12
+            assert (one.lower, one.upper, one.shares) == (reference.lower, reference.upper, reference.shares)
+            assert_same_bits(one.phi, reference.phi)
+    exact = geodim.khop_dimensions(data, ring, 1, last_bit=True)
+    for one, other in zip(found, exact, strict=True):
+        assert one.lower <= other.lower <= other.upper <= one.upper
+        assert one.error > other.error
+
+
 @pytest.mark.parametrize("rtol", [1e-13, 1e-14])
 def test_a_tolerance_that_is_named_is_kept(client, all_tolerant, rtol):
     """As on one machine: no column is solved to within what the engine would choose without one."""

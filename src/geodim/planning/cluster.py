@@ -286,7 +286,8 @@ def hop_way(problem: Problem, capacity: Capacity, budget: int | None = None) -> 
         width = max(1, min(widths[-1], max(share, NARROWEST)))
     width = min(width, d)
     passes = -(-d // width) * (problem.hops or 0) * problem.products
-    return Way(width=width, solvers=max(slots, 1), passes=passes), why_not
+    relaxed = not problem.last_bit and problem.rtol == 0.0
+    return Way(width=width, solvers=max(slots, 1), passes=passes, relaxed=relaxed), why_not
 
 
 def _hops(problem: Problem, capacity: Capacity, budget: int | None, rates: CoreRates) -> Plan:

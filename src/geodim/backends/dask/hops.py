@@ -21,6 +21,7 @@ from geodim.backends.dask.tasks import Job, Part
 from geodim.backends.hop_pass import HopPass
 from geodim.engine.driver import Driver
 from geodim.engine.layers import Layers
+from geodim.engine.profile import LOOSE
 from geodim.engine.ways import Way
 from geodim.planning.cluster import AHEAD
 
@@ -75,6 +76,7 @@ def solve_hops(
     bench = tasks.bench_of(job, job.n_points)
     with bench.gate:
         layers = Layers(job.n_points, width, job.hops, job.step)
+        layers.relax(job.relaxed)
         for hop, profile in enumerate(layers.profiles):
             if bars is not None:
                 bench.lift(bars[hop], hop)
@@ -133,6 +135,7 @@ class DaskHopPass(HopPass):
             threads=self.cluster.threads_each(slots),
             deadline=driver.deadline_everywhere,
             hops=self.hops,
+            relaxed=LOOSE in layers.profiles[0].notes,
         )
         home = _Home(self.cluster, layers, driver)
         try:
@@ -241,6 +244,8 @@ class _Home:
             for profile, part in zip(self.layers.profiles, found.layers, strict=True):
                 tasks.merge_into(profile.phi, profile.owner, 0, part)
                 profile.work += part.work
+                for column, loose in part.loose.items():
+                    profile.notes[LOOSE][column] = loose
             self.layers.finish(list(found.layers[0].done))
             self._renew_bars()
             self.driver.report(self.layers)

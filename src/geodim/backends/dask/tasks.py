@@ -286,7 +286,7 @@ def part_of(
     for at in range(0, owner.size, CHUNK):
         owner[at : at + CHUNK] = own[owner[at : at + CHUNK]]
     done = set(columns[profile.done[: len(columns)]].tolist()) & set(todo)
-    noted = profile.notes.get(LOOSE, np.empty(0))
+    noted = profile.notes.get(LOOSE, np.empty(0))[: len(columns)]  # layers of hops share what they note
     loose = {int(columns[at]): float(noted[at]) for at in np.flatnonzero(noted).tolist()}
     if before is not None:
         done |= set(before.done)
