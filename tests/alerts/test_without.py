@@ -63,3 +63,11 @@ def test_one_column_is_known_well(rng):
     assert first.d_max == again.d_max
     assert first.upper / first.lower < 1.01
     assert first.lower <= again.dimension <= first.upper
+
+
+def test_a_share_of_the_mass_is_no_handful_of_points(rng):
+    """Where weights are not whole, sizes are masses: 990 of 1,500 are two thirds of these 1,000 points."""
+    X = np.append(1e-3 * rng.random(600), rng.random(400))[:, np.newaxis]
+    for weights in (None, np.full(1000, 1.5)):
+        result = geodim.intrinsic_dimension(X, weights=weights)
+        assert "outliers" not in [alert.code for alert in result.alerts]
