@@ -211,6 +211,22 @@ def test_removals_of_several_features_take_relaxed_widths_into_account(all_toler
         assert np.array_equal(answer.phi, expected.phi), gone
 
 
+def test_explained_removals_and_cores_are_those_of_the_other_columns(all_tolerant):
+    """Widths may exceed those of larger sizes: what Phi is raised to depends on which column is gone."""
+    X = alike_columns(3000)
+    found = geodim.explain_dimension(X, **ONE)
+    assert not found.result.exact
+    assert len(found.shares) > 2
+    for name in found.shares:
+        others = np.delete(X, int(name), axis=1)
+        assert found.without[name] == geodim.intrinsic_dimension(others, **ONE).dimension
+    core = found.core_columns
+    assert geodim.intrinsic_dimension(X[:, core], **ONE).dimension == found.result.dimension
+    for column in core:
+        fewer = [other for other in core if other != column]
+        assert geodim.intrinsic_dimension(X[:, fewer], **ONE).dimension != found.result.dimension
+
+
 @pytest.mark.parametrize(
     ("call", "times"),
     [
@@ -224,9 +240,12 @@ def test_few_windows_are_looked_at(monkeypatch, call, times):
     looked = []
     merge = Raised.merge
     monkeypatch.setattr(tolerant, "ENOUGH", 0)
-    monkeypatch.setattr(
-        Raised, "merge", lambda self, one: looked.append(one.work[WINDOWS]) or merge(self, one)
-    )
+
+    def merge_and_count(self, solved):
+        looked.append(solved.work[WINDOWS])
+        merge(self, solved)
+
+    monkeypatch.setattr(Raised, "merge", merge_and_count)
     n = 1 << 17
     values = np.concatenate([np.arange(n // 2), GOLDEN * np.arange(n - n // 2)])
     rng = np.random.default_rng(0)

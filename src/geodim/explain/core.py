@@ -92,7 +92,7 @@ class CoreFinder:
             two = TopTwo.of(self.source.n_points, self.source.n_features)
             two.relax(self.columns.relaxed)
             self.columns.merge_into(two, core)
-            self.target = self.measure(two.best)
+            self.target = self.measure(two.winner().phi)
             spare = self._spare(two, core)
             if not spare:
                 return _shares(two, core)
@@ -106,9 +106,10 @@ class CoreFinder:
     def _spare(self, two: TopTwo, core: list[int]) -> list[int]:
         """Return the features that could each be removed alone without a change of the dimension."""
         losses = two.losses(self.source.n_features)
-        visible = VISIBLE if NORMAL[0] < self._delta(two.best) < NORMAL[1] else np.inf
+        usual = NORMAL[0] < self._delta(two.best) < NORMAL[1] and not two.may_fall
+        visible = VISIBLE if usual else np.inf
         doubtful = [column for column in core if losses[column] <= visible or column == two.holder[-1]]
-        return [column for column in doubtful if self.measure(two.without(column)[0]) == self.target]
+        return [column for column in doubtful if self.measure(two.phi_without(column)) == self.target]
 
     def _raised(self, phi: NDArray[np.float64], which: Iterable[int]) -> NDArray[np.float64]:
         """Return Phi with some more features."""
@@ -116,6 +117,7 @@ class CoreFinder:
         profile.phi[:] = phi
         profile.relax(self.columns.relaxed)
         self.columns.run(which, lambda slot, column: slot.solve(column, profile))
+        profile.never_fall()
         return profile.phi
 
     def _reduce(self, spare: list[int], phi: NDArray[np.float64]) -> list[int]:
