@@ -227,6 +227,26 @@ def test_explained_removals_and_cores_are_those_of_the_other_columns(all_toleran
         assert geodim.intrinsic_dimension(X[:, fewer], **ONE).dimension != found.result.dimension
 
 
+def test_explained_hops_are_about_the_widths_of_the_result(all_tolerant):
+    n = 3000
+    X = np.sort(alike_columns(n), axis=0)  # neighbours in the order of the rows: hops are alike, too
+    ring = np.stack([np.arange(n), (np.arange(n) + 1) % n])
+    many = np.hstack([X, *(0.5 * X for _ in range(3))])  # hops included, more than 64 columns
+    # One whose values far away hide from counts, but not from who sorts it, how even the others are.
+    many[:, 6] = np.append(np.append(-9.0 * n, 3.0 * X[1:-1, 6]), 9.0 * n)
+    for columns in (X, many):
+        found = geodim.explain_hops(columns, ring, 1, **ONE)
+        whole = geodim.khop_dimensions(columns, ring, 1, **ONE)[1]
+        exact = geodim.explain_hops(columns, ring, 1, last_bit=True, **ONE)
+        assert whole.error > 1e-9 > exact.result.error
+        assert found.result.dimension == found.removal.dimension == whole.dimension
+        assert found.result.lower <= exact.result.dimension <= found.result.upper
+        assert exact.removal.dimension == exact.result.dimension != found.result.dimension
+        assert set(found.core) <= set(found.shares)
+        fewer = geodim.explain_hops(columns[:, 1:], ring, 1, scale="none", **ONE)
+        assert fewer.removal.dimension == fewer.result.dimension
+
+
 @pytest.mark.parametrize(
     ("call", "times"),
     [

@@ -115,7 +115,8 @@ class Slot:
         Whether widths of hard columns may be off, as those of `geodim.intrinsic_dimension` are; targets must
         be, too, see `Profile.relax`.
     n_features : int, optional
-        Of how many columns these are some; by default those of the source.
+        Of how many columns these are some; by default those of the source.  Where there are many, columns
+        may be dropped unsorted, and which are hard is seen in counts.
     """
 
     def __init__(
@@ -201,12 +202,21 @@ class ColumnPass:
         What a first pass found, which every column is compared with.
     relaxed : bool
         As for `Slot`; columns of values with multiplicities hold ties, and are exact in any case.
+    n_features : int, optional
+        As for `Slot`.
     """
 
     def __init__(
-        self, source: ColumnSource, threads: int, ranges: Ranges | None = None, *, relaxed: bool = False
+        self,
+        source: ColumnSource,
+        threads: int,
+        ranges: Ranges | None = None,
+        *,
+        relaxed: bool = False,
+        n_features: int | None = None,
     ) -> None:
         self.source = source
+        self.n_features = n_features
         self.relaxed = relaxed and not source.runs
         self.ranges = ranges
         self.threads = threads
@@ -279,7 +289,9 @@ class ColumnPass:
 
     def _take(self) -> Slot:
         with self._lock:
-            return self._free.pop() if self._free else Slot(self.source, self.ranges, relaxed=self.relaxed)
+            if self._free:
+                return self._free.pop()
+            return Slot(self.source, self.ranges, relaxed=self.relaxed, n_features=self.n_features)
 
 
 def _blocks(columns: list[int], threads: int) -> list[list[int]]:

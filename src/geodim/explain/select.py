@@ -235,6 +235,7 @@ def select_features(
     and submodular, so taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of
     Delta of the best set of the same size; the dimension, :math:`1/\Delta^2`, is then at most 2.51 times
     the least possible.  Each choice is the true greedy one: features are left aside only by proven bounds.
+    (Columns whose windows are all nearly equally wide count with slightly larger widths, see ``last_bit``.)
     Among features that add the same, the one with the lowest column is taken.  Once nothing is left to gain,
     ``n_features_to_select`` is filled up by the discriminability of each feature on its own, largest first.
 
