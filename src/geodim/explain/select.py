@@ -365,7 +365,7 @@ def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: 
         n_points=source.n_points, n_features=source.n_features, normalized=normalize, d_max=ranges.d_max,
         discriminability=greedy.whole_delta, discriminability_lower=greedy.whole_delta,
         discriminability_upper=greedy.whole_delta, support=np.arange(2, source.n_points + 1), phi_lower=phi,
-        phi_upper=phi, shares=dict(zip(names, gains.tolist(), strict=True)), exact=True,
+        phi_upper=phi, shares=dict(zip(names, gains.tolist(), strict=True)), exact=greedy.error == 0.0,
     )  # fmt: skip
     return tuple(alert for alert in find_alerts(whole, source, ranges) if alert.code != "ties")
 

@@ -52,8 +52,7 @@ class TopFeatures(SavedResult):
         Their scores; divided by d_max of all features if ``normalized``.
     error : float
         How exact these are, as for `geodim.feature_ranking`.  Scores never lie below the true ones but for
-        rounding, so no feature that was left out because of its score has a larger true score than one of
-        these.
+        rounding, so no feature that was left out because of its score has a true one above the lowest here.
     weighting : str
         What the scores are, as for `geodim.feature_ranking`.
     dropped : list of str
