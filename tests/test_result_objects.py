@@ -31,6 +31,7 @@ NO_RESULTS = {
     "ColumnSource", "DirectionSource", "Family", "MadeColumns", "Points", "Sizes",  # of families
     "CoreRates", "HopInputs", "SIGN",  # rates of a machine, hop features in files, a network with its weights
     "Arithmetic", "Steps",  # how an operator computes
+    "Ranking",  # a dictionary
     "Algorithm2Result", "DeltaBounds",  # tuples of the numbers that the paper's algorithms return
 }  # fmt: skip
 # Public classes that hold data or settings: they compute results, docs/objects.md says what they have.

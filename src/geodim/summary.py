@@ -39,6 +39,26 @@ def _below(delta: float) -> float:
     return max(math.nextafter(delta * (1.0 - 2.0**-50), -math.inf), 0.0)
 
 
+def part_off(delta: float, loose: float, weight: float, scale: float) -> float:
+    """Return the largest part of itself by which a sum of widths may exceed the true one, at most 1.
+
+    Parameters
+    ----------
+    delta : float
+        The sum, each width times a weight, over the scale; rounded.
+    loose : float
+        By how much each width may exceed the true one; 0 is exact.
+    weight : float
+        The sum of the weights.
+    scale : float
+        What widths are divided by.
+    """
+    if loose == 0.0 or delta == 0.0:
+        return 0.0
+    off = loose * weight / scale
+    return min(off / delta * (1.0 + 2.0**-50), 1.0) if off < math.inf else 1.0
+
+
 def summarise(
     profile: Profile,
     ranges: Ranges,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_LISTED", "at_most", "counted", "feature_label", "fine_percent", "listed", "number", "percent",
-    "scale_words", "short",
+    "scale_words", "short", "within",
 ]  # fmt: skip
 
 NAME_LENGTH = 24  # characters of a name in a plot
@@ -68,6 +68,15 @@ def at_most(value: float) -> str:
         return f"{value:g}"
     exact = Decimal(value)
     return f"{float(exact.quantize(Decimal((0, (1,), exact.adjusted())), rounding=ROUND_UP)):.1g}"
+
+
+def within(error: float) -> str:
+    """Return how exact numbers are, as the end of a line that holds them; nothing where they are exact.
+
+    >>> within(1.42e-06), within(0.0)
+    ('; relative error at most 2e-06', '')
+    """
+    return f"; relative error at most {at_most(error)}" if error > 0.0 else ""
 
 
 def counted(count: int, noun: str) -> str:

@@ -51,6 +51,15 @@ class TestInPipes:
         assert ended.json["format"] == "geodim.select/1"
         assert ended.json["file"] == str(points)
 
+    def test_the_last_bit(self, points: Path) -> None:
+        for method in ("greedy", "uniform"):
+            found = json.loads(run(points, "--method", method, "-m", 2, "--last-bit").stdout)
+            assert found["error"] == 0.0
+            assert found["parameters"]["last_bit"] is True
+        asked = called_on_terminal("select", points, "--last-bit")
+        assert "--last-bit may examine" in asked.err
+        assert "relative error" not in asked.out
+
     def test_options_change_what_they_say(self, points: Path, labelled: Path) -> None:
         default = json.loads(run(points).stdout)
         assert default["fractions"][-1] >= 0.95

@@ -246,7 +246,6 @@ def other_functions(page: Page) -> None:
     page.says("except for waves among {} columns and more", MANY_COLUMNS)
     page.says("Of {} normal columns most are dropped", MANY_COLUMNS)
     page.says("up to 2^{} windows, or {} for each length", ENOUGH.bit_length() - 1, f"{MANY:,}")
-    page.says("features (up to {} times as long", f"{max(ratios('select_features', 'top_features')):.0f}")
     page.says("gradients (up to {} times at {} points)", f"{max(ratios('gradients')):.0f}",
               f"{now['gradients', 'angles']['n']:,}")  # fmt: skip
     page.says("take {} to {} times as long as normal data at {} points", f"{min(ratios('weights')):.1f}",

@@ -153,8 +153,8 @@ def test_hops_must_be_about_the_same_nodes(saved):
 
 def test_a_choice_of_features_reads_itself_back(saved):
     assert FeatureSelection.from_dict(saved["selection"]).to_dict() == saved["selection"]
-    for other in (saved["hops"], [], {**saved["selection"], "format": ["geodim.FeatureSelection/2"]}):
-        with pytest.raises(DataFileError, match=r"expected format 'geodim\.FeatureSelection/2'"):
+    for other in (saved["hops"], [], {**saved["selection"], "format": ["geodim.FeatureSelection/3"]}):
+        with pytest.raises(DataFileError, match=r"expected format 'geodim\.FeatureSelection/3'"):
             FeatureSelection.from_dict(other)
 
 
@@ -234,6 +234,22 @@ def test_alerts_come_back(saved):
     assert FeatureSelection.from_dict(json.loads(chosen.to_json())).alerts == chosen.alerts
     before = {name: value for name, value in saved["selection"].items() if name != "alerts"}
     assert FeatureSelection.from_dict({**before, "format": "geodim.FeatureSelection/1"}).alerts == ()
+
+
+def test_selections_written_before_they_had_an_error_are_exact(saved):
+    before = {name: value for name, value in saved["selection"].items() if name != "error"}
+    with pytest.raises(DataFileError, match="lacks the field 'error'"):
+        FeatureSelection.from_dict(before)
+    again = FeatureSelection.from_dict({**before, "format": "geodim.FeatureSelection/2"})
+    assert again.to_dict() == saved["selection"]
+    top = geodim.top_features(TYPO, 2, **ONE).to_dict()
+    old = {name: value for name, value in top.items() if name != "error"}
+    assert geodim.TopFeatures.from_dict({**old, "format": "geodim.TopFeatures/1"}).to_dict() == top
+    for wrong in (-0.1, 1.5, "0", None):
+        with pytest.raises(DataFileError, match="error"):
+            FeatureSelection.from_dict({**saved["selection"], "error": wrong})
+        with pytest.raises(DataFileError, match="error"):
+            geodim.TopFeatures.from_dict({**top, "error": wrong})
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def without_few(result: IDResult, widths: NDArray[np.float64], most: int) -> Ite
 
 
 def outliers(view: View) -> Alert | None:
-    """Find a handful of points without which the dimension would be far lower; not among points with masses."""
+    """Find a handful of points without which the dimension would be far lower, if they have no masses."""
     result = view.result
     if not result.normalized or result.stopped or result.feature_error > 0.0 or result.d_max == 0.0:
         return None

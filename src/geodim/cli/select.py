@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from geodim.cli.completing import FAMILIES, among
-from geodim.cli.console import err, notes, out, print_alerts, print_json
+from geodim.cli.console import announce_last_bit, err, notes, out, print_alerts, print_json
 from geodim.cli.dash import answered, check_files
 from geodim.cli.exits import ExitCode
 from geodim.cli.families import (
@@ -37,6 +37,7 @@ from geodim.cli.tables import (
     DropMissing,
     Exclude,
     Header,
+    LastBit,
     NoNormalize,
     ScaleOption,
     Threads,
@@ -45,6 +46,7 @@ from geodim.cli.tables import (
 )
 from geodim.cli.watching import watching
 from geodim.text import visible
+from geodim.words import within
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -109,6 +111,7 @@ def select(
             "discriminability, above 0 and at most 1; 0.95 by default.",
         ),
     ] = None,
+    last_bit: LastBit = False,
     scale: ScaleOption = None,
     no_normalize: NoNormalize = False,
     columns: Columns = None,
@@ -180,6 +183,8 @@ def select(
         only_for_tables({**given, "--drop-missing": drop_missing})
     check_report(report)
     check_files({"--json": json, "--report": report}, [file])
+    if last_bit:
+        announce_last_bit(console, quiet=quiet)
     with notes(console, quiet=quiet):
         selection = _choose(
             file,
@@ -198,6 +203,7 @@ def select(
             scale=by_unit,
             n_threads=threads,
             time_limit=time_limit,
+            last_bit=last_bit,
         )
         selection = with_provenance(selection, str(file))
         json_if_wanted(selection, json)
@@ -238,6 +244,7 @@ def _choose(
     scale: object,
     n_threads: int | None,
     time_limit: float | None,
+    last_bit: bool,
 ) -> FeatureSelection | TopFeatures:
     """Read and select; names and numbers are those of the file."""
     from geodim.explain.select import select_features
@@ -255,10 +262,12 @@ def _choose(
             return top_features(
                 data, m, weighting=method, drop_correlated=drop_correlated or 0.0, features=features,
                 scale=scale, n_threads=n_threads, feature_names=None if made else names, progress=watch.parts,
+                last_bit=last_bit,
             )  # fmt: skip
         return select_features(
             data, m, fraction=fraction, features=features, scale=scale, n_threads=n_threads,
             feature_names=None if made else names, progress=watch.parts, time_limit=watch.left,
+            last_bit=last_bit,
         )  # fmt: skip
 
 
@@ -303,7 +312,7 @@ def _show(selection: FeatureSelection, title: str, terminal: Console) -> None:
     terminal.print(
         f"\n{len(selection.names):,} of {selection.n_features:,} features, {selection.n_points:,} points; "
         f"all features: dimension {selection.dimension:.6g}; certified: at least {selection.guarantee:.1%} "
-        f"of the discriminability of the best choice of this size; {selection.seconds:.3g} s on {threads} "
-        f"thread{'' if threads == 1 else 's'}",
+        f"of the discriminability of the best choice of this size{within(selection.error)}; "
+        f"{selection.seconds:.3g} s on {threads} thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )

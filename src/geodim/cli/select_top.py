@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from geodim.text import visible
+from geodim.words import within
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,6 +80,6 @@ def show_top(top: TopFeatures, title: str, terminal: Console) -> None:
     threads = top.parameters["n_threads"]
     terminal.print(
         f"\n{len(top.names):,} of {top.n_features:,} features by {top.weighting}{dropped}, {top.n_points:,} "
-        f"points; {top.seconds:.3g} s on {threads} thread{'' if threads == 1 else 's'}",
+        f"points{within(top.error)}; {top.seconds:.3g} s on {threads} thread{'' if threads == 1 else 's'}",
         soft_wrap=True,
     )

@@ -114,11 +114,17 @@ class Profile:
             self.notes.setdefault(LOOSE, np.zeros(self.done.size))
 
     @property
+    def may_fall(self) -> bool:
+        """Whether widths of some column may be off: then one may exceed that of a larger size."""
+        noted = self.notes.get(LOOSE)
+        return noted is not None and bool(noted.any())
+
+    @property
     def loose(self) -> float:
         """The most by which the true Phi may lie below what is held here; 0 is exact."""
-        loose = self.notes.get(LOOSE)
-        if loose is None or not loose.any():
+        if not self.may_fall:
             return 0.0
+        loose = self.notes[LOOSE]
         owners = np.unique(self.owner[:-1])  # there is one window of all points, which every column knows
         return float(loose[owners[owners >= 0]].max(initial=0.0))
 
@@ -128,8 +134,7 @@ class Profile:
         True Phi never falls, so this keeps it within what widths may be off by; and what is then held does
         not depend on where columns were left out because they lie below a width at a smaller size (F34).
         """
-        noted = self.notes.get(LOOSE)
-        if noted is not None and noted.any():
+        if self.may_fall:
             bar, by = np.empty_like(self.phi), np.empty_like(self.owner)
             self.reached(bar, by)
             self.phi[:], self.owner[:] = bar, by

@@ -126,6 +126,14 @@ class TopTwo(Profile):
         own = self.holder == column
         return np.where(own, self.second, self.best), np.where(own, self.runner, self.holder)
 
+    def phi_without(self, column: int) -> NDArray[np.float64]:
+        """Return Phi without one column, raised to what is held at smaller sizes if widths may be off.
+
+        A column was left out only where two others reached more at smaller sizes, so one of these is there.
+        """
+        phi, _ = self.without(column)
+        return np.maximum.accumulate(phi, out=phi) if self.may_fall else phi
+
     def deltas(self, *, normalize: bool, scale: float | None = None) -> dict[int, float]:
         """Return Delta without each of the columns that hold the best phi somewhere.
 
@@ -143,7 +151,10 @@ class TopTwo(Profile):
         assert total is not None
         found: dict[int, float] = {}
         for column, places in self.held().items():
-            rest = total - (exact_sum(self.best[places]) or 0) + (exact_sum(self.second[places]) or 0)
+            if self.may_fall:  # what is raised then depends on which column is gone
+                rest = exact_sum(self.phi_without(column)[1:]) or 0
+            else:
+                rest = total - (exact_sum(self.best[places]) or 0) + (exact_sum(self.second[places]) or 0)
             last = (
                 self.second[-1] if self.holder[-1] == column else self.best[-1]
             )  # Phi(n), the largest range

@@ -140,7 +140,7 @@ def selections(
     keep, drop = max(1, d // 10), -(-d // 10)
     scores: dict[str, NDArray[np.float64]] = {"variance": variances(x)}
     for weighting in ("resilience", "uniform"):
-        ranking = feature_ranking(x, weighting=weighting, n_threads=options.threads)
+        ranking = feature_ranking(x, weighting=weighting, n_threads=options.threads, last_bit=True)
         scores[weighting] = np.array([ranking[str(column)] for column in range(d)])
     correlations = absolute_correlations(as_source(x))
 
@@ -164,7 +164,7 @@ def selections(
     )  # the first of a pair is dropped
     yield "resilience, decorrelated by column", by_column
     yield "uniform", best(scores["uniform"])
-    yield "greedy", np.array(select_features(x, keep, n_threads=options.threads).columns)
+    yield "greedy", np.array(select_features(x, keep, n_threads=options.threads, last_bit=True).columns)
     yield "Laplacian score", best(-laplacian_scores(x))
     with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of constant features, which have no F

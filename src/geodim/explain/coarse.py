@@ -39,6 +39,8 @@ def ladder_of(bins: int) -> NDArray[np.int64]:
 class CoarseProfiles:
     """Upper bounds on phi of every column, cheap to make and to compare with a profile.
 
+    Where widths of hard columns may exceed phi, the bounds are raised by the most that they may.
+
     Parameters
     ----------
     columns : ColumnPass
@@ -63,6 +65,7 @@ class CoarseProfiles:
         self.runs = np.zeros(source.n_features, np.int64)  # points with the most frequent value, where known
         # 2**-36 is more than all roundings on the way from a value to its bin.
         self.widths = self.spans / BINS * (1.0 + 2.0**-36)
+        self.margins = _margins(source.n_points, ranges) if columns.relaxed else np.zeros(source.n_features)
 
         def visit(_slot: Slot, column: Column) -> None:
             at = column.index
@@ -84,7 +87,8 @@ class CoarseProfiles:
         skip = max(int(self.runs[column]) - 1, 0)  # phi is 0 for all smaller k
         reach = self.reach[column] - skip if skip else self.reach[column]
         width, span = float(self.widths[column]), float(self.spans[column])
-        return float(coarse_sum(reach, self.ladder, width, span, self.n_points - skip)) * (1.0 + 1e-9)
+        total = float(coarse_sum(reach, self.ladder, width, span, self.n_points - skip))
+        return (total + float(self.margins[column]) * self.n_points) * (1.0 + 1e-9)
 
     def may_attain(self, column: int, phi: NDArray[np.float64], following: NDArray[np.int64]) -> bool:
         """Return whether a column may attain ``phi`` at one of the sizes in question.
@@ -93,9 +97,18 @@ class CoarseProfiles:
         """
         from geodim.explain._kernels import reaches  # noqa: PLC0415
 
-        return bool(
-            reaches(
-                self.reach[column], self.ladder, float(self.widths[column]), float(self.spans[column]), phi,
-                following
-            )
-        )  # fmt: skip
+        margin = float(self.margins[column])
+        width, span = float(self.widths[column]), float(self.spans[column])
+        bar = phi - margin if margin > 0.0 else phi
+        return bool(reaches(self.reach[column], self.ladder, width, span, bar, following))
+
+
+def _margins(n_points: int, ranges: Ranges) -> NDArray[np.float64]:
+    """Return the most by which widths of each column may exceed its phi if it is hard."""
+    from geodim.engine.hard import MOST_POINTS, largest_margins  # noqa: PLC0415 - imports Numba
+
+    # Longer columns may become shorter before they are solved, without outliers or most of their ties.
+    of_range, of_largest = largest_margins(min(n_points, MOST_POINTS - 1))
+    largest = np.maximum(np.abs(ranges.least), np.abs(ranges.greatest))
+    margins: NDArray[np.float64] = np.maximum(of_range * ranges.widths, of_largest * largest)
+    return margins

@@ -16,7 +16,6 @@ import numpy as np
 from geodim.engine.parts import mean
 from geodim.engine.profile import Profile
 from geodim.engine.toptwo import TopTwo
-from geodim.explain.passes import ColumnPass
 from geodim.result import inverse_square
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from geodim.data.sources import ColumnSource
+    from geodim.explain.passes import ColumnPass
 
 VISIBLE = 1e-12  # a change of Delta by this part of it certainly changes its bits,
 NORMAL = (1e-290, 1e150)  # if it lies here, and so does 1 / Delta^2 where floats have all their digits
@@ -35,31 +34,19 @@ class CoreFinder:
 
     Parameters
     ----------
-    source : ColumnSource
-        The features.
-    threads : int
-        Threads to use; the core does not depend on it.
+    columns : ColumnPass
+        The features, and how they are solved: as in the result that is explained, since a core has the same
+        dimension as that, to the bit.
     normalize : bool
         Whether the dimension is that of features divided by the largest range among them.
     scale : float, optional
         What features are divided by instead, whatever features remain (for the hops of a graph:
         d_max of the attributes).
-    relaxed : bool
-        Whether widths of hard columns may be off, as in the result that is explained: a core has the same
-        dimension as that, to the bit.
     """
 
-    def __init__(
-        self,
-        source: ColumnSource,
-        threads: int,
-        *,
-        normalize: bool,
-        scale: float | None = None,
-        relaxed: bool = False,
-    ) -> None:
-        self.source = source
-        self.columns = ColumnPass(source, threads, relaxed=relaxed)
+    def __init__(self, columns: ColumnPass, *, normalize: bool, scale: float | None = None) -> None:
+        self.source = columns.source
+        self.columns = columns
         self.normalize = normalize
         self.scale = scale
         self.target = 0.0
@@ -92,7 +79,7 @@ class CoreFinder:
             two = TopTwo.of(self.source.n_points, self.source.n_features)
             two.relax(self.columns.relaxed)
             self.columns.merge_into(two, core)
-            self.target = self.measure(two.best)
+            self.target = self.measure(two.winner().phi)
             spare = self._spare(two, core)
             if not spare:
                 return _shares(two, core)
@@ -106,9 +93,10 @@ class CoreFinder:
     def _spare(self, two: TopTwo, core: list[int]) -> list[int]:
         """Return the features that could each be removed alone without a change of the dimension."""
         losses = two.losses(self.source.n_features)
-        visible = VISIBLE if NORMAL[0] < self._delta(two.best) < NORMAL[1] else np.inf
+        usual = NORMAL[0] < self._delta(two.best) < NORMAL[1] and not two.may_fall
+        visible = VISIBLE if usual else np.inf
         doubtful = [column for column in core if losses[column] <= visible or column == two.holder[-1]]
-        return [column for column in doubtful if self.measure(two.without(column)[0]) == self.target]
+        return [column for column in doubtful if self.measure(two.phi_without(column)) == self.target]
 
     def _raised(self, phi: NDArray[np.float64], which: Iterable[int]) -> NDArray[np.float64]:
         """Return Phi with some more features."""
@@ -116,6 +104,7 @@ class CoreFinder:
         profile.phi[:] = phi
         profile.relax(self.columns.relaxed)
         self.columns.run(which, lambda slot, column: slot.solve(column, profile))
+        profile.never_fall()
         return profile.phi
 
     def _reduce(self, spare: list[int], phi: NDArray[np.float64]) -> list[int]:

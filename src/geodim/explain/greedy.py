@@ -10,6 +10,10 @@ bound its gain from above:
    the feature stays below what was chosen.
 
 A choice is made when no feature that was not evaluated exactly could reach the best gain.
+
+If columns may be relaxed, "exact" means: for the widths of `geodim.engine.hard`, which exceed phi by at most
+a noted amount.  Raised to those of smaller sizes, they depend on the column alone and never fall, so all of
+the above holds for them; bounds on phi itself, as in the first level, are raised by the most it may be.
 """
 
 from __future__ import annotations
@@ -22,9 +26,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.parts import mean
+from geodim.engine.profile import Profile
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.kept import Values, keep
 from geodim.explain.passes import ColumnPass
+from geodim.summary import part_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +67,8 @@ class Greedy:
         Called with (columns done, columns), in each of two passes.
     scale : float
         What Delta is divided by where it is reported.
+    relaxed : bool
+        Whether widths of hard columns may be off, as for `ColumnPass`.
 
     Attributes
     ----------
@@ -72,6 +80,8 @@ class Greedy:
         Delta of the chosen ones after each choice, over the scale.
     whole_delta : float
         Delta of all features, over the scale.
+    error : float
+        The largest part of itself by which one of these may exceed the true value.
     evaluations : int
         How often the engine solved a column.
     """
@@ -84,10 +94,12 @@ class Greedy:
         memory: int,
         progress: Callable[[int, int], None] | None = None,
         scale: float = 1.0,
+        *,
+        relaxed: bool = False,
     ) -> None:
         n, d = source.n_points, source.n_features
         self.source, self.threads, self.progress = source, threads, progress
-        self.columns = ColumnPass(source, threads, ranges)
+        self.columns = ColumnPass(source, threads, ranges, relaxed=relaxed)
         self.chosen: list[int] = []
         self.scale = scale
         self.curve: list[float] = []
@@ -95,7 +107,11 @@ class Greedy:
         self.delta, self.total = 0.0, math.inf
         self.evaluations = 0
         self.phi = np.zeros(n)  # Phi of the chosen features
-        self.whole = np.zeros(n)  # Phi of the solved features
+        self.whole = Profile.empty(n, d)  # Phi of the solved features
+        self.whole.relax(self.columns.relaxed)
+        self.loose = np.zeros(d)  # by how much widths of each column may exceed its phi, where it was solved
+        self.off = 0.0  # the largest of these among the chosen features that added anything
+        self.error = 0.0
         self.solved = np.zeros(d, np.bool_)
         # Exact: for the next choice.
         self.is_chosen, self.is_exact = (
@@ -130,6 +146,8 @@ class Greedy:
         if self.delta < self.total:
             best = self._search()
             self.delta = self._best[0]
+            if self.loose[best] > self.off and np.any(self._best_phi[:-1] > self.phi[:-1]):
+                self.off = float(self.loose[best])  # of the range itself, the last width, each is sure
             self.phi, self._best_phi = self._best_phi, self.phi
         else:  # nothing is left to gain
             best = self._largest_own()
@@ -137,14 +155,20 @@ class Greedy:
         self.is_chosen[best] = True
         # Rounded once, as for a result.
         self.curve.append(mean(self.phi[1:], self.source.n_points, self.scale))
+        self._note_error(self.curve[-1], self.off)
         self.gains[best] = 0.0
         self.kept.pop(best, None)
         if len(self.chosen) == 1:
-            np.maximum(self.whole, self.phi, out=self.whole)
             self._solve_rest()
-            self.total = mean(self.whole[1:], self.source.n_points, self.unit)
-            self.whole_delta = mean(self.whole[1:], self.source.n_points, self.scale)
+            self.whole.never_fall()
+            self.total = mean(self.whole.phi[1:], self.source.n_points, self.unit)
+            self.whole_delta = mean(self.whole.phi[1:], self.source.n_points, self.scale)
+            self._note_error(self.whole_delta, self.whole.loose)
         return best
+
+    def _note_error(self, delta: float, loose: float) -> None:
+        n = self.source.n_points
+        self.error = max(self.error, part_off(delta, loose, (n - 1) / n, self.scale))
 
     def _first_bounds(self, ranges: Ranges) -> None:
         """Find bounds on Delta of each feature alone."""
@@ -217,12 +241,19 @@ class Greedy:
         """Find Delta with one more feature; at the first choice only as far as the feature may win."""
         at, lead = column.index, self.lead
         if not self.chosen and lead is not None:
-            self._keep(at, slot.raised(column, lead), exact=False)
+            self._keep(at, self._raised(slot, column, lead), exact=False)
             if not self._may_win(at):
                 return
-        phi = slot.raised(column, self.phi)
+        phi = self._raised(slot, column, self.phi)
         self._keep(at, phi)
         self._compare(at, phi)
+
+    def _raised(self, slot: Slot, column: Column, known: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the maximum with a column's phi; until Phi of all is known, it is raised, too."""
+        phi = slot.raised(column, known, self.whole if self.total == math.inf else None)
+        with self._lock:
+            self.loose[column.index] = max(self.loose[column.index], slot.loose)
+        return phi
 
     def _recall(self, column: int) -> bool:
         """Find Delta with one more feature from what is kept of it, if that is enough."""
@@ -265,10 +296,7 @@ class Greedy:
             self.seen[column] = len(self.chosen)
         with self._lock:
             self.evaluations += 1
-            if len(self.chosen) <= 1:
-                self.solved[column] = True
-                if phi is not self.phi:
-                    np.maximum(self.whole, phi, out=self.whole)
+            self.solved[column] = True
 
     def _solve_rest(self) -> None:
         """Solve the features not solved yet, against the first one chosen.
@@ -280,6 +308,6 @@ class Greedy:
         rest = np.flatnonzero(~self.solved).tolist()
         self.columns.run(
             rest,
-            lambda slot, column: self._keep(column.index, slot.raised(column, self.phi)),
+            lambda slot, column: self._keep(column.index, self._raised(slot, column, self.phi)),
             progress=self.progress,
         )

@@ -49,28 +49,51 @@ class Raised:
     Parameters
     ----------
     known : array
-        What is known; it is not changed.
+        What is known, which never falls; it is not changed.
     out : array
         Where the maximum goes, once there is anything to raise.
+    also : Target, optional
+        Another target, which holds at least what is known once it is complete.
+
+    Attributes
+    ----------
+    loose : float
+        By how much the widths of the column may exceed its phi, as far as it was solved.
     """
 
-    def __init__(self, known: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    def __init__(
+        self, known: NDArray[np.float64], out: NDArray[np.float64], also: Target | None = None
+    ) -> None:
         self.phi = known
         self.out = out
+        self.also = also
         self.touched = False
+        self.loose = 0.0
 
-    @property
     def result(self) -> NDArray[np.float64]:
-        """The maximum: ``known`` itself where nothing exceeds it."""
-        return self.out if self.touched else self.phi
+        """Return the maximum: ``known`` itself where nothing exceeds it.
+
+        Widths that may be off may fall; as in a profile they are raised to those of smaller sizes, so that
+        the maximum does not depend on where the column was left out (F34).
+        """
+        if not self.touched:
+            return self.phi
+        if self.loose > 0.0:
+            np.maximum.accumulate(self.out, out=self.out)
+        return self.out
 
     def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
-        """Do nothing: pieces of a column are not distinguished here."""
+        """Tell the other target: pieces of a column are not distinguished here."""
+        if self.also is not None:
+            self.also.begin(column, pieces)
 
     def merge(self, solved: Solved) -> None:
         """Take the maximum with the column's phi."""
         from geodim.explain._kernels import raise_to  # noqa: PLC0415 - imports Numba
 
+        if self.also is not None:
+            self.also.merge(solved)
+        self.loose = max(self.loose, solved.loose)
         if not len(solved.ranges):
             return
         if not self.touched:
@@ -92,7 +115,8 @@ class Slot:
         Whether widths of hard columns may be off, as those of `geodim.intrinsic_dimension` are; targets must
         be, too, see `Profile.relax`.
     n_features : int, optional
-        Of how many columns these are some; by default those of the source.
+        Of how many columns these are some; by default those of the source.  Where there are many, columns
+        may be dropped unsorted, and which are hard is seen in counts.
     """
 
     def __init__(
@@ -114,6 +138,7 @@ class Slot:
             self.solver.cells = cells_for(source.n_points) if drops(source.n_points, every) else 0
         self.given_up: Callable[[], bool] = _never
         self.phi = np.empty(source.n_points)
+        self.loose = 0.0  # what widths of the column raised last may exceed its phi by
         self.buffer: NDArray[np.floating] | None = None
 
     def read(self, block: list[int]) -> Iterable[Column]:
@@ -138,14 +163,18 @@ class Slot:
             values = column.values.astype(np.float64, copy=False)
             self.solver.solve_runs(values, column.counts, column.index, target, late)
 
-    def raised(self, column: Column, known: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the maximum of ``known`` and the column's phi.
+    def raised(
+        self, column: Column, known: NDArray[np.float64], also: Target | None = None
+    ) -> NDArray[np.float64]:
+        """Return the maximum of ``known``, which never falls, and the column's phi.
 
-        It is the slot's own array until the next call, or ``known`` itself.
+        It is the slot's own array until the next call, or ``known`` itself.  What was solved is merged into
+        ``also``, too.
         """
-        target = Raised(known, self.phi)
+        target = Raised(known, self.phi, also)
         self.solve(column, target)
-        return target.result
+        self.loose = target.loose
+        return target.result()
 
 
 def exact_source(source: ColumnSource, threads: int) -> tuple[ColumnSource, Ranges]:
@@ -173,12 +202,21 @@ class ColumnPass:
         What a first pass found, which every column is compared with.
     relaxed : bool
         As for `Slot`; columns of values with multiplicities hold ties, and are exact in any case.
+    n_features : int, optional
+        As for `Slot`.
     """
 
     def __init__(
-        self, source: ColumnSource, threads: int, ranges: Ranges | None = None, *, relaxed: bool = False
+        self,
+        source: ColumnSource,
+        threads: int,
+        ranges: Ranges | None = None,
+        *,
+        relaxed: bool = False,
+        n_features: int | None = None,
     ) -> None:
         self.source = source
+        self.n_features = n_features
         self.relaxed = relaxed and not source.runs
         self.ranges = ranges
         self.threads = threads
@@ -251,7 +289,9 @@ class ColumnPass:
 
     def _take(self) -> Slot:
         with self._lock:
-            return self._free.pop() if self._free else Slot(self.source, self.ranges, relaxed=self.relaxed)
+            if self._free:
+                return self._free.pop()
+            return Slot(self.source, self.ranges, relaxed=self.relaxed, n_features=self.n_features)
 
 
 def _blocks(columns: list[int], threads: int) -> list[list[int]]:

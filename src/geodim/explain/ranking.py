@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from geodim.engine.parts import divisor, exact_sum, in_parts, mean, mean_of, thr
 from geodim.explain.passes import ColumnPass, exact_source
 from geodim.families.opening import open_features
 from geodim.result import unique_names
+from geodim.summary import part_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,27 @@ WEIGHTINGS = ("uniform", "resilience")
 TINY, SHIFT = 2.0**-800, 200  # quotients of widths below this might be too small to have all their bits
 
 
+class Ranking(dict[str, float]):
+    """Names and scores, the largest first: a dictionary that also knows how exact its scores are.
+
+    Attributes
+    ----------
+    error : float
+        No score exceeds the true one by more than this part of itself, and none lies below it but for
+        rounding.  0 unless windows of a column are all nearly equally wide, see ``last_bit`` of
+        `feature_ranking`.
+    """
+
+    error: float = 0.0
+
+
+class Scores(NamedTuple):
+    """The score of every feature alone, and the part of itself by which each may exceed the true one."""
+
+    own: NDArray[np.float64]
+    errors: NDArray[np.float64]
+
+
 def feature_ranking(
     X: object,
     *,
@@ -40,7 +62,8 @@ def feature_ranking(
     weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
-) -> dict[str, float]:
+    last_bit: bool = False,
+) -> Ranking:
     r"""Rank features by their own discriminability, :math:`\frac1n \sum_k \phi_{k,f}`, the largest first.
 
     The plain ranking, for comparison with shares and with `geodim.select_features`: a feature may rank
@@ -59,13 +82,18 @@ def feature_ranking(
     features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
         As for `geodim.intrinsic_dimension`; the order depends on the units of columns, and is the same for
         ``scale`` "global" and "none".
+    last_bit : bool, default False
+        As for `geodim.intrinsic_dimension`: without it, columns whose windows are all nearly equally wide are
+        solved to within a tolerance, and ``error`` says how far scores may be off.  True makes all widths
+        exact, which may take quadratic time.
 
     Returns
     -------
-    dict
-        Name and score; of equal ones the lowest column comes first.  Widths are exact, and "uniform" scores
-        rounded once; each quotient by k is rounded as well, so that "resilience" scores are within 2^-52
-        of their size.
+    Ranking
+        A dictionary of name and score; of equal ones the lowest column comes first.  If its ``error`` is 0,
+        widths are exact, and "uniform" scores rounded once; each quotient by k is rounded as well, so that
+        "resilience" scores are within 2^-52 of their size.  Otherwise two scores that differ by less than
+        this part of the larger one might be in the other order.
 
     Examples
     --------
@@ -85,10 +113,14 @@ def feature_ranking(
         X, features, metric, landmarks, weights=weights, names=feature_names, n_threads=threads, scale=chosen
     )
     source, ranges = exact_source(opened.source, threads)
-    own = own_scores(source, ranges, threads, divisor(ranges.d_max, chosen.normalize), weighting)
+    by = divisor(ranges.d_max, chosen.normalize)
+    relaxed = opened.said is None and not last_bit
+    own, errors = own_scores(source, ranges, threads, by, weighting, relaxed=relaxed)
     order = ranked(own)
     labels = unique_names(source.names, order)
-    return {label: float(own[column]) for label, column in zip(labels, order, strict=True)}
+    ranking = Ranking({label: float(own[column]) for label, column in zip(labels, order, strict=True)})
+    ranking.error = float(errors.max())
+    return ranking
 
 
 def own_scores(
@@ -98,7 +130,9 @@ def own_scores(
     by: float,
     weighting: str,
     progress: Callable[[int, int], None] | None = None,
-) -> NDArray[np.float64]:
+    *,
+    relaxed: bool = False,
+) -> Scores:
     """Return the score of every feature alone.
 
     Parameters
@@ -113,16 +147,25 @@ def own_scores(
         One of `WEIGHTINGS`.
     progress
         Called with (columns done, columns) in this thread.
+    relaxed : bool
+        Whether widths of hard columns may be off, as for `ColumnPass`.
     """
-    own = np.zeros(source.n_features)
-    nothing = np.zeros(source.n_points)
-    score = mean if weighting == "uniform" else resilience
+    n = source.n_points
+    own, errors = np.zeros((2, source.n_features))
+    nothing = np.zeros(n)
+    uniform = weighting == "uniform"
+    score = mean if uniform else resilience
+    weight = (n - 1 if uniform else math.log(n)) / n  # the sum of 1 / k from k = 2 on is less than that
 
     def visit(slot: Slot, column: Column) -> None:
-        own[column.index] = score(slot.raised(column, nothing)[1:], source.n_points, by)
+        at = column.index
+        own[at] = score(slot.raised(column, nothing)[1:], n, by)
+        errors[at] = part_off(float(own[at]), slot.loose, weight, by)
 
-    ColumnPass(source, threads, ranges).run(range(source.n_features), visit, progress=progress)
-    return own
+    ColumnPass(source, threads, ranges, relaxed=relaxed).run(
+        range(source.n_features), visit, progress=progress
+    )
+    return Scores(own, errors)
 
 
 def resilience(phi: NDArray[np.float64], n_points: int, by: float) -> float:

@@ -26,6 +26,7 @@ from geodim.saved.document import Reported, SavedResult, format_of, to_json_valu
 from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
 from geodim.text import first_names, html_list, html_table
 from geodim.waiting import waiting
+from geodim.words import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,8 +38,11 @@ if TYPE_CHECKING:
     from geodim.data.sources import ColumnSource
     from geodim.progress import Progress
 
-FORMAT = "geodim.FeatureSelection/2"
-BEFORE = "geodim.FeatureSelection/1"  # without alerts
+FORMAT = "geodim.FeatureSelection/3"
+BEFORE: dict[str, dict[str, Any]] = {  # what earlier formats lack
+    "geodim.FeatureSelection/1": {"alerts": [], "error": 0.0},
+    "geodim.FeatureSelection/2": {"error": 0.0},
+}
 FRACTION = 0.95
 HTML_ROWS = 10
 MEMORY = 256 << 20
@@ -57,9 +61,12 @@ class FeatureSelection(SavedResult, Reported):
     columns : list of int
         Their columns.
     curve : list of float
-        Delta of the first 1, 2, ... of them, exact; divided by d_max of all features if ``normalized``.
+        Delta of the first 1, 2, ... of them; divided by d_max of all features if ``normalized``.
     total : float
         Delta of all features, on the same scale.
+    error : float
+        How exact these are: none exceeds the true value by more than this part of itself, and none lies below
+        it but for rounding.  0 unless windows of a column are all nearly equally wide, see ``last_bit``.
     useful : int
         How many of them it takes to reach the last value of the curve; the others are there
         because ``n_features_to_select`` asked for them.
@@ -91,6 +98,7 @@ class FeatureSelection(SavedResult, Reported):
     parameters: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     alerts: tuple[Alert, ...] = ()
+    error: float = 0.0
 
     @property
     def fractions(self) -> list[float]:
@@ -117,9 +125,10 @@ class FeatureSelection(SavedResult, Reported):
         It is the greedy bound 1 - (1 - 1/m)^m > 1 - 1/e, or more if the curve shows it.  No set of features
         has a larger Delta than all of them together.  Of Delta, not of the dimension: with g for this
         number, the dimension of the choice is at most 1/g^2 times the least possible, divided by one d_max.
+        It is less by ``error``: widths may exceed the true ones, of the choice and of any other set.
         """
         m = len(self.columns)
-        return max(1.0 - (1.0 - 1.0 / m) ** m, self.fractions[-1])
+        return max(1.0 - (1.0 - 1.0 / m) ** m, self.fractions[-1]) * (1.0 - self.error)
 
     @property
     def useful(self) -> int:
@@ -166,8 +175,8 @@ class FeatureSelection(SavedResult, Reported):
     def from_dict(cls, values: object) -> FeatureSelection:
         """Rebuild a selection from `to_dict`."""
         found = format_of(values)
-        if isinstance(values, dict) and found == BEFORE:
-            values = {"alerts": [], **values}
+        if isinstance(values, dict) and found in BEFORE:
+            values = {**BEFORE[found], **values}
         elif not isinstance(values, dict) or found != FORMAT:
             msg = f"expected format {FORMAT!r}, found {found!r}: was it written by a later geodim?"
             raise DataFileError(msg)
@@ -182,7 +191,7 @@ class FeatureSelection(SavedResult, Reported):
     def __repr__(self) -> str:
         return (
             f"FeatureSelection({len(self.names)} of {self.n_features} features: {first_names(self.names)}; "
-            f"{self.fractions[-1]:.4%} of the discriminability)"
+            f"{self.fractions[-1]:.4%} of the discriminability{within(self.error)})"
         )
 
     def _repr_html_(self) -> str:
@@ -196,7 +205,7 @@ class FeatureSelection(SavedResult, Reported):
             rows.append(["", f"and {more:,} more", *last])
         caption = (
             f"geodim, {len(self.names):,} of {self.n_features:,} features; "
-            f"dimension of all {self.dimension:.6g}"
+            f"dimension of all {self.dimension:.6g}{within(self.error)}"
         )
         table = html_table(caption, rows, ["", "feature", "part of the discriminability", "dimension so far"])
         return table + html_list(map(str, self.alerts))
@@ -217,6 +226,7 @@ def select_features(
     n_threads: int | None = None,
     memory: int = MEMORY,
     time_limit: float | None = None,
+    last_bit: bool = False,
     progress: Progress = None,
 ) -> FeatureSelection:
     r"""Choose a few features that keep most of the discriminability.
@@ -225,6 +235,7 @@ def select_features(
     and submodular, so taking the feature that adds most, again and again, reaches at least :math:`1 - 1/e` of
     Delta of the best set of the same size; the dimension, :math:`1/\Delta^2`, is then at most 2.51 times
     the least possible.  Each choice is the true greedy one: features are left aside only by proven bounds.
+    (Columns whose windows are all nearly equally wide count with slightly larger widths, see ``last_bit``.)
     Among features that add the same, the one with the lowest column is taken.  Once nothing is left to gain,
     ``n_features_to_select`` is filled up by the discriminability of each feature on its own, largest first.
 
@@ -256,6 +267,11 @@ def select_features(
     time_limit : float, optional
         Seconds after which no more features are chosen; those chosen by then are returned, with a warning.
         The first choice looks at all features and is not interrupted.
+    last_bit : bool, default False
+        As for `geodim.intrinsic_dimension`: without it, columns whose windows are all nearly equally wide are
+        solved to within a tolerance.  The choice is then the greedy one for these widths, the same for any
+        number of threads and any memory, and ``error`` bounds what it says about the true ones.  True makes
+        it the greedy choice for the true widths, which may take quadratic time.
     progress : bool or callable, optional
         True shows a bar; a function is called as ``progress(columns_done, columns)``, in the calling thread.
 
@@ -292,7 +308,8 @@ def select_features(
         source, ranges = exact_source(opened.source, threads)
     by = divisor(ranges.d_max, chosen.normalize)
     with showing(progress, "features") as told:
-        greedy = Greedy(source, ranges, threads, memory, told, by)
+        relaxed = opened.said is None and not last_bit
+        greedy = Greedy(source, ranges, threads, memory, told, by, relaxed=relaxed)
         while not greedy.chosen or (
             (len(greedy.chosen) < most if part is None else greedy.delta < part * greedy.total)
             and not driver.late()
@@ -329,11 +346,13 @@ def select_features(
             "normalize": chosen.normalize,
             "n_threads": threads,
             "memory": memory,
+            **({"last_bit": True} if last_bit else {}),
             **({} if driver.stopped is None else {"stopped": driver.stopped}),
             **({} if opened.said is None else {"features": opened.said}),
         },
         versions=versions(),
         alerts=_alerts(greedy, source, ranges, normalize=chosen.normalize),
+        error=greedy.error,
     )
 
 
@@ -341,12 +360,12 @@ def _alerts(greedy: Greedy, source: ColumnSource, ranges: Ranges, *, normalize: 
     """Return the alerts about all features together; ties say nothing about what was chosen."""
     names = unique_names(source.names, greedy.chosen)
     gains = np.diff(greedy.curve, prepend=0.0) / (greedy.whole_delta or 1.0)
-    phi = greedy.whole[1:]
+    phi = greedy.whole.phi[1:]
     whole = IDResult(
         n_points=source.n_points, n_features=source.n_features, normalized=normalize, d_max=ranges.d_max,
         discriminability=greedy.whole_delta, discriminability_lower=greedy.whole_delta,
         discriminability_upper=greedy.whole_delta, support=np.arange(2, source.n_points + 1), phi_lower=phi,
-        phi_upper=phi, shares=dict(zip(names, gains.tolist(), strict=True)), exact=True,
+        phi_upper=phi, shares=dict(zip(names, gains.tolist(), strict=True)), exact=greedy.error == 0.0,
     )  # fmt: skip
     return tuple(alert for alert in find_alerts(whole, source, ranges) if alert.code != "ties")
 

@@ -49,6 +49,9 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
         Threads to use; all available cores by default.  The result does not depend on it.
     memory : int, default 256 MiB
         Bytes that may be kept about all features together; for "greedy".
+    last_bit : bool, default False
+        As for `geodim.select_features`: whether columns whose windows are all nearly equally wide are solved
+        exactly, too.
 
     Attributes
     ----------
@@ -86,6 +89,7 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
         scale: object = None,
         n_threads: int | None = None,
         memory: int = MEMORY,
+        last_bit: bool = False,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.method = method
@@ -94,6 +98,7 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
         self.scale = scale
         self.n_threads = n_threads
         self.memory = memory
+        self.last_bit = last_bit
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # noqa: ARG002
         """Choose the features.
@@ -130,7 +135,7 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
                 )
             return select_features(
                 self._validated(X), self.n_features_to_select, fraction=self.fraction, scale=self.scale,
-                weights=sample_weight, n_threads=self.n_threads, memory=self.memory,
+                weights=sample_weight, n_threads=self.n_threads, memory=self.memory, last_bit=self.last_bit,
             )  # fmt: skip
         if self.fraction is not None:
             raise InputValueError(
@@ -140,6 +145,7 @@ class DiscriminabilitySelector(SelectorMixin, DataEstimator):  # type: ignore[mi
         return top_features(
             self._validated(X), self.n_features_to_select, weighting=method, scale=self.scale,
             drop_correlated=self.drop_correlated, weights=sample_weight, n_threads=self.n_threads,
+            last_bit=self.last_bit,
         )  # fmt: skip
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

@@ -44,7 +44,8 @@ class Explanation(SavedResult):
     Attributes
     ----------
     result : IDResult
-        The intrinsic dimension itself, exact.
+        The intrinsic dimension itself, without a tolerance unless windows of a column are all nearly equally
+        wide, see its ``last_bit``.
     without : dict
         For every feature, in the order of the columns, the dimension of all others together, bit for bit as
         it would be computed from them.
@@ -181,6 +182,7 @@ def explain_dimension(
     weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
+    last_bit: bool = False,
 ) -> Explanation:
     """Explain what every feature contributes, and find a minimal set with the same dimension.
 
@@ -196,6 +198,8 @@ def explain_dimension(
         As for `geodim.intrinsic_dimension`.  For distances this names the points that carry the dimension,
         for directions the directions. A part of a larger family is explained as it is: which of these
         landmarks carry what all of them reach.
+    last_bit
+        As for `geodim.intrinsic_dimension`; what is explained is the result for these widths.
 
     Returns
     -------
@@ -225,12 +229,18 @@ def explain_dimension(
         opened.plain.names = source.names = names
         how = {"features": Ready(opened.plain, opened.said)}
     result = intrinsic_dimension(
-        X, scale=_again(scale, normalize), weights=weights, n_threads=n_threads, removal=True, **how
+        X,
+        scale=_again(scale, normalize),
+        weights=weights,
+        n_threads=n_threads,
+        last_bit=last_bit,
+        removal=True,
+        **how,
     )
     if np.any(getattr(source, "long_integers", False)):
         source, _ = exact_source(source, threads)
     relaxed = opened.said is None and result.plan is not None and result.plan.way.relaxed
-    finder = CoreFinder(source, threads, normalize=chosen.normalize, relaxed=relaxed)
+    finder = CoreFinder(ColumnPass(source, threads, relaxed=relaxed), normalize=chosen.normalize)
     return _explanation(result, result.removal, source, names, finder, source.n_features)
 
 
@@ -246,6 +256,7 @@ def explain_hops(
     edge_weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
+    last_bit: bool = False,
 ) -> Explanation:
     """Explain which attributes, after which hops, carry the discriminability of a graph's k-hop data set.
 
@@ -255,6 +266,8 @@ def explain_hops(
     ----------
     X, graph, hops, operator, operator_parameters, scale, normalize, edge_weights, feature_names, n_threads
         As for `geodim.khop_dimensions`.
+    last_bit
+        As for `geodim.khop_dimensions`; what is explained is the result for these widths.
 
     Returns
     -------
@@ -293,7 +306,7 @@ def explain_hops(
         edge_weights=edge_weights,
         feature_names=names,
         n_threads=n_threads,
-        last_bit=True,  # a core has the same dimension to the last bit
+        last_bit=last_bit,
     )
     result = whole[whole.hops]
     threads = thread_count(n_threads)
@@ -305,9 +318,11 @@ def explain_hops(
     }
     one_hop = make_operator(graph, operator, **plain)
     source = HopSource(X, one_hop, whole.hops, names)
-    finder = CoreFinder(source, threads, normalize=result.normalized, scale=result.scale)
+    relaxed = whole.plan is not None and whole.plan.way.relaxed
+    columns = ColumnPass(source, threads, relaxed=relaxed, n_features=1)  # hops are sorted, however many
+    finder = CoreFinder(columns, normalize=result.normalized, scale=result.scale)
     labels = [hop_label(name, hop) for hop in range(whole.hops + 1) for name in names]
-    removal = None if result.stopped else _hop_removal(result, source, labels, threads)
+    removal = None if result.stopped else _hop_removal(result, columns, labels)
     return _explanation(result, removal, source, labels, finder, attributes.n_features)
 
 
@@ -321,15 +336,16 @@ def _distinct(source: ColumnSource) -> list[str]:
     return unique_names(source.names, list(range(source.n_features)))
 
 
-def _hop_removal(result: IDResult, source: ColumnSource, labels: list[str], threads: int) -> Removal:
+def _hop_removal(result: IDResult, columns: ColumnPass, labels: list[str]) -> Removal:
     """Return what removals cost after hops: the columns are computed once more, those with a share first."""
     column_of = {name: column for column, name in enumerate(labels)}
     leaders = [column_of[name] for name in result.shares]
+    source = columns.source
     two = TopTwo.of(source.n_points, source.n_features)
-    columns = ColumnPass(source, threads)
+    two.relax(columns.relaxed)
     columns.merge_into(two, leaders)
     columns.merge_into(two, sorted(set(range(source.n_features)).difference(leaders)))
-    return removal_of(two, labels, normalize=False, scale=result.scale, n_threads=threads)
+    return removal_of(two, labels, normalize=False, scale=result.scale, n_threads=columns.threads)
 
 
 def _explanation(

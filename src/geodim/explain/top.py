@@ -20,8 +20,9 @@ from geodim.families.opening import open_features
 from geodim.paper._checks import exact_multiple
 from geodim.progress import showing
 from geodim.result import inverse_square, unique_names, versions
-from geodim.saved.document import SavedResult, rebuilt, to_json_value
+from geodim.saved.document import SavedResult, format_of, rebuilt, to_json_value
 from geodim.text import first_names, html_table
+from geodim.words import within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from geodim.explain.correlated import Dropped
     from geodim.progress import Progress
 
-FORMAT = "geodim.TopFeatures/1"
+FORMAT = "geodim.TopFeatures/2"
+BEFORE = "geodim.TopFeatures/1"  # without an error
 HTML_ROWS = 10
 TENTH = 10
 
@@ -48,6 +50,9 @@ class TopFeatures(SavedResult):
         Their columns.
     scores : list of float
         Their scores; divided by d_max of all features if ``normalized``.
+    error : float
+        How exact these are, as for `geodim.feature_ranking`.  Scores never lie below the true ones but for
+        rounding, so no feature that was left out because of its score has a true one above the lowest here.
     weighting : str
         What the scores are, as for `geodim.feature_ranking`.
     dropped : list of str
@@ -84,6 +89,7 @@ class TopFeatures(SavedResult):
     seconds: float = 0.0
     parameters: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    error: float = 0.0
 
     @property
     def dimensions(self) -> list[float]:
@@ -114,6 +120,8 @@ class TopFeatures(SavedResult):
             related_in_top(known)
             return cls(**known)
 
+        if isinstance(values, dict) and format_of(values) == BEFORE:
+            values = {"error": 0.0, **values, "format": FORMAT}
         made: TopFeatures = rebuilt(values, FORMAT, TOP, TOP_DERIVED, make)
         return made
 
@@ -127,7 +135,8 @@ class TopFeatures(SavedResult):
         names = first_names(self.names)
         gone = f"; {len(self.dropped)} dropped by correlation" if self.dropped else ""
         return (
-            f"TopFeatures({len(self.names)} of {self.n_features} features by {self.weighting}: {names}{gone})"
+            f"TopFeatures({len(self.names)} of {self.n_features} features by {self.weighting}: {names}{gone}"
+            f"{within(self.error)})"
         )
 
     def _repr_html_(self) -> str:
@@ -141,6 +150,7 @@ class TopFeatures(SavedResult):
         caption = f"geodim, {len(self.names):,} of {self.n_features:,} features by {self.weighting}"
         if self.dropped:
             caption += f"; {len(self.dropped):,} dropped by correlation"
+        caption += within(self.error)
         return html_table(caption, rows, ["", "feature", "score", "dimension of its own"])
 
 
@@ -158,9 +168,10 @@ def top_features(
     weights: object = None,
     feature_names: Sequence[str] | None = None,
     n_threads: int | None = None,
+    last_bit: bool = False,
     progress: Progress = None,
 ) -> TopFeatures:
-    r"""Keep the features with the highest scores of their own, exactly.
+    r"""Keep the features with the highest scores of their own.
 
     The method of *Selecting Features by their Resilience to the Curse of Dimensionality* (Stubbemann, Hille
     and Hanika 2023): every feature is scored alone, by
@@ -186,6 +197,8 @@ def top_features(
     features, metric, landmarks, scale, normalize, weights, feature_names, n_threads
         As for `geodim.intrinsic_dimension`.  Scores depend on the units of columns: a feature in large
         units scores high, unless ``scale`` gives every column its own.  Weights are multiplicities.
+    last_bit : bool, default False
+        As for `geodim.feature_ranking`.
     progress : bool or callable, optional
         True shows a bar; a function is called as ``progress(columns_done, columns)``, in the calling thread.
 
@@ -218,7 +231,8 @@ def top_features(
     source, ranges = exact_source(opened.source, threads)
     by = divisor(ranges.d_max, chosen.normalize)
     with showing(progress, "features") as told:
-        own = own_scores(source, ranges, threads, by, weighting, told)
+        relaxed = opened.said is None and not last_bit
+        own, errors = own_scores(source, ranges, threads, by, weighting, told, relaxed=relaxed)
     gone: list[Dropped] = []
     if drop:
         gone = drop_most_correlated(absolute_correlations(source), drop, own)
@@ -252,9 +266,11 @@ def top_features(
             "scale": chosen.told(),
             "normalize": chosen.normalize,
             "n_threads": threads,
+            **({"last_bit": True} if last_bit else {}),
             **({} if opened.said is None else {"features": opened.said}),
         },
         versions=versions(),
+        error=float(errors[kept].max()),
     )
 
 

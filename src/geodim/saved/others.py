@@ -122,6 +122,7 @@ TOP: dict[str, Check[object]] = {
     "seconds": number(),
     "parameters": PARAMETERS,
     "versions": VERSIONS,
+    "error": number(0.0, 1.0),
 }
 TOP_DERIVED = ("dimensions",)
 

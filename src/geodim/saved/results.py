@@ -197,6 +197,7 @@ SELECTION: dict[str, Check[object]] = {
     "parameters": PARAMETERS,
     "versions": VERSIONS,
     "alerts": sequence_of(alert),
+    "error": number(0.0, 1.0),
 }
 SELECTION_DERIVED: dict[str, Check[object]] = {
     "format": text,

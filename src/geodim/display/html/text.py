@@ -290,6 +290,11 @@ def describe_selection(selection: FeatureSelection) -> list[str]:
         "part: whether these features are enough for a model, a validation set has to show."
     )
     words = [what, how]
+    if selection.error > 0.0:
+        words.append(
+            f"The relative error of the discriminability is at most {at_most(selection.error)}: windows of "
+            "some features are all nearly equally wide, and were not all compared."
+        )
     if selection.useful < len(selection.names):
         words.append(f"Features after the first {selection.useful:,} add nothing.")
     return words
