@@ -128,7 +128,7 @@ def test_memory_of_points_with_masses(n_threads):
     """Steps grow in leaps, so that this is known to within a factor of two only."""
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(20_000, 4)), rng.gamma(1.0, size=20_000)
-    geodim.intrinsic_dimension(X[:100], weights=weights[:100])  # compiled
+    geodim.intrinsic_dimension(X, weights=weights, n_threads=n_threads)  # compiled
     tracemalloc.start()
     try:
         predicted = geodim.intrinsic_dimension(X, weights=weights, n_threads=n_threads).plan.predicted.memory

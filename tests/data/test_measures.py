@@ -73,7 +73,7 @@ def test_a_large_weight_costs_no_memory(weight):
     weights = np.ones(40, int)
     weights[7] = weight
     for rtol in (0.0, 0.1):
-        geodim.intrinsic_dimension(X, weights=WEIGHTS, rtol=rtol)  # compiled
+        geodim.intrinsic_dimension(X, weights=weights, rtol=rtol)  # compiled
         tracemalloc.start()
         try:
             result = geodim.intrinsic_dimension(X, weights=weights, rtol=rtol)
