@@ -9,18 +9,18 @@ import pytest
 
 from distributions import column
 from engine.oracle import padded
-from geodim.engine import column as column_module
-from geodim.engine.column import PyramidLayout
+from geodim.engine import layout as layout_module
 from geodim.engine.kernels import pyramid
 from geodim.engine.kernels.pyramid import BLOCK, GROUP
 from geodim.engine.lattices import lattice
+from geodim.engine.layout import PyramidLayout
 
 
 @functools.cache
 def pyramid_of(name, n):
     l = padded(column(name, n))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(column_module, "TOP_BLOCKS", 4)
+        patch.setattr(layout_module, "TOP_BLOCKS", 4)
         layout = PyramidLayout(n)
     records = np.full((pyramid.RECORD, layout.total), np.nan)
     grain, slack, _ = lattice(l, n, max(abs(l[0]), abs(l[n - 1])))

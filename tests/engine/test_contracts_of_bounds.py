@@ -14,7 +14,7 @@ from distributions import column
 from engine.oracle import phi
 from geodim.data.checks import Ranges, scan_ranges
 from geodim.data.sources import as_source
-from geodim.engine import column as column_module
+from geodim.engine import layout as layout_module
 from geodim.engine.column import ColumnSolver
 from geodim.engine.kernels import lines
 from geodim.engine.kernels.counters import CLOSED, LEAVES, REJECTED, TESTS, WINDOWS
@@ -46,7 +46,7 @@ def test_bounds_save_work(monkeypatch, name):
 
     A feature half as wide, which is below Phi nearly everywhere, takes less.
     """
-    monkeypatch.setattr(column_module, "TOP_BLOCKS", 4)
+    monkeypatch.setattr(layout_module, "TOP_BLOCKS", 4)
     values = column(name, 4000).astype(np.float64)
     tests, windows = WORK[name]
     work = compute_profile(as_source(values[:, np.newaxis]), n_threads=1).work

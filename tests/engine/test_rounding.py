@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from distributions import COLUMNS, column
-from geodim.engine.column import PyramidLayout
 from geodim.engine.kernels import gaps, groups as groups_module, pyramid
 from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, GROUP, S0, SLOPE, U0, U1, W0, W1
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.lattices import lattice
+from geodim.engine.layout import PyramidLayout
 from geodim.engine.rounding import SLACK_BITS
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ solve those gaps in pieces, so that a long solve can be stopped between any two 
 from __future__ import annotations
 
 import threading
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +21,9 @@ from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.glances import equal_neighbours
 from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.lattices import lattice, narrow_limits
+from geodim.engine.layout import PyramidLayout
 from geodim.engine.patterns import InPieces, OnceBent, hard_segments, line_or_pattern, pattern_or_bent
-from geodim.engine.pieces import TOP_BLOCKS, gaps_per_piece, pieces_of
+from geodim.engine.pieces import gaps_per_piece, pieces_of
 from geodim.engine.places import spread_places
 from geodim.engine.recursion import Recursion
 from geodim.engine.simplified import Twins, begin_at_zero, leave_out_outliers
@@ -427,23 +428,3 @@ class ColumnSolver:
 def has_many_ties(l: NDArray[np.float64], n: int) -> bool:
     """Return whether a sorted column may have few distinct values."""
     return bool(equal_neighbours(l, spread_places(n - 1, PROBES)) > MANY_TIES)
-
-
-class PyramidLayout:
-    """The layout of a pyramid over n points: number of blocks and first record of each level."""
-
-    def __init__(self, n: int) -> None:
-        counts = [-(-n // pyramid.BLOCK)]
-        while counts[-1] > TOP_BLOCKS:
-            counts.append(-(-counts[-1] // 2))
-        self.counts = np.array(counts, np.int64)
-        groups = -(-(self.counts + pyramid.SPARE) // pyramid.GROUP)
-        self.offsets = pyramid.GROUP * (np.cumsum(groups) - groups)
-        self.total = pyramid.GROUP * int(groups.sum())
-        self.top_shift = pyramid.BLOCK_SHIFT + len(counts) - 1
-
-    @classmethod
-    @lru_cache(16)
-    def of(cls, n: int) -> PyramidLayout:
-        """Return the layout over n points, the same for all columns of this length."""
-        return cls(n)

@@ -143,9 +143,9 @@ def starts_of_windows(
 
     If windows are all nearly equally wide, most of them are looked at, which is announced for this column.
     """
-    from geodim.engine.column import PyramidLayout  # noqa: PLC0415 - imports Numba
     from geodim.engine.kernels import ends, pyramid  # noqa: PLC0415
     from geodim.engine.kernels.tiles import PADDING  # noqa: PLC0415
+    from geodim.engine.layout import PyramidLayout  # noqa: PLC0415 - imports Numba
 
     n = ordered.size
     l = np.full(n + PADDING, np.inf)
