@@ -46,8 +46,9 @@ INNER = {
     "differing", "differing_more", "count_pairs", "predicted", "try_size", "require_blocks",
     "highest_level",
     "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
-    "narrower_by", "never_falling", "exceeded_by", "_merge", "add_run", "cells_of", "_few", "_cell_of_rank",
-    "_rank_of_cell", "lowered_bar",
+    "narrower_by", "never_falling", "lower_to_lines", "gaps_together", "exceeded_by", "_merge", "add_run",
+    "cells_of",
+    "_few", "_cell_of_rank", "_rank_of_cell", "lowered_bar",
 }  # fmt: skip
 
 
@@ -88,7 +89,16 @@ def test_arrays_that_are_too_short_are_refused(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["solve_plainly", "solve_pairs", "solve_few_pairs", "solve_gaps", "solve_alike", "solve_straight"]
+    "name",
+    [
+        "solve_plainly",
+        "solve_pairs",
+        "solve_few_pairs",
+        "solve_gaps",
+        "solve_loosely",
+        "solve_alike",
+        "solve_straight",
+    ],
 )
 def test_more_intervals_than_there_is_room_for_are_refused(name):
     arguments, names = list(calls()[name][0]), list(inspect.signature(kernels()[name].py_func).parameters)
@@ -157,6 +167,7 @@ for kernel, arguments in [
         ("fill_jaccard", "indptr", [0, 4, 3]),
         ("build_parents", "counts", [BLOCKS + 1]),
         ("solve_gaps", "offsets", [1]),
+        ("solve_loosely", "offsets", [1]),
         ("find_starts", "counts", [BLOCKS + 1]),
         ("rank_equal_ones", "order", [0, 1, 2, 3, 5]),
         ("rank_equal_ones", "order", [0, 1, 2, 3, -1]),

@@ -5,20 +5,25 @@ Counts do not depend on the machine; ``benchmarks/slow_inputs.py`` measures the 
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
 import pytest
 
 from distributions import COLUMNS
+from engine.oracle import padded
 from geodim.data.sources import as_source
 from geodim.engine import tolerant
-from geodim.engine.hard import TEST_LOOKS
-from geodim.engine.kernels.counters import TESTS, WINDOWS
+from geodim.engine.hard import TEST_LOOKS, is_straight, margin
+from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
+from geodim.engine.layout import PyramidLayout
+from geodim.engine.nested import Nested
+from geodim.engine.patterns import line_or_pattern, pattern_or_bent
 from geodim.engine.solve import compute_profile, way_of
-from geodim.engine.tolerant import ENOUGH, MANY
+from geodim.engine.tolerant import ENOUGH, MANY, Tolerant, affordable
 from geodim.engine.ways import Way
-from slow_columns import INPUTS, SLOW_ONCE, clocks, thirds_32
+from slow_columns import INPUTS, SLOW_ONCE, clocks, thirds_32, wave
 
 N = 1 << 17
 RATIO = 10.0  # to normal data
@@ -61,6 +66,45 @@ def test_every_other_input(name):
     """Whatever it is, the number of windows has a bound, and most inputs stay far below it."""
     looks, _ = looks_of_input(name)
     assert looks <= 1.25 * max(MANY, ENOUGH / N)
+
+
+WAVES = {
+    "one spacing": lambda n: wave(n, 1.0, 0.9),
+    "one spacing, slowly": lambda n: wave(n, 1.0, 0.01),
+    "three spacings": lambda n: wave(n, 3.0, 0.3),
+    "eight spacings": lambda n: wave(n, 8.0, 0.1),
+    "fifty spacings": lambda n: wave(n, 50.0, 0.01),
+    "fifty spacings, float32": lambda n: wave(n, 50.0, 0.01).astype(np.float32),
+    "four hundred spacings": lambda n: wave(n, 400.0, 0.0032),
+    "a thousand spacings": lambda n: wave(n, 1000.0, 0.0009),
+    "two waves": lambda n: wave(n, 100.0, 0.003) + wave(n, 100.0, 0.0071),
+    "with jitter": lambda n: wave(n, 100.0, 0.003) + 0.3 * np.random.default_rng(n).normal(size=n),
+    "around a root": lambda n: math.sqrt(n) * np.sqrt(np.arange(n)) + wave(n, 20.0, 0.03),
+    "ever faster": lambda n: wave(n, 30.0, 0.03 * np.arange(n) / n),
+    "teeth of a saw": lambda n: np.cumsum(0.5 + (np.arange(n) % 777) / 777.0),
+}
+
+
+@pytest.mark.parametrize("name", WAVES)
+def test_a_wave_takes_no_more_than_is_allowed(name):
+    """Counted with tests of blocks at what they take, which is far more for some methods than for others."""
+    n = 400_000
+    l = padded(np.sort(WAVES[name](n).astype(np.float64)))
+    top, near = PyramidLayout.of(n).top_shift, margin(l, n)
+    choose = line_or_pattern if is_straight(l, n) else pattern_or_bent
+    made = choose(l, n, top, False, near)
+    assert near > 0.0
+    work = np.zeros(N_COUNTERS, np.int64)
+    phi = np.empty(n)
+    made.solve(l, n, 1 << top, n, np.zeros(n), False, phi, work)
+    if not isinstance(made, Tolerant):
+        assert work[WINDOWS] + made.test_looks * work[TESTS] <= 1.25 * MANY * n
+        return
+    assert isinstance(made.way, Nested)
+    assert work[WINDOWS] + TEST_LOOKS * work[TESTS] <= 1.5 * affordable(n) / 2 * n
+    for d in (1 << top, n // 5, n // 2, n - 9):
+        exact = float((l[d:n] - l[: n - d]).min())
+        assert exact <= phi[d] <= exact + made.loose
 
 
 @pytest.mark.parametrize(

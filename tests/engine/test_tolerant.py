@@ -10,51 +10,31 @@ import numpy as np
 import pytest
 
 import geodim
-from distributions import COLUMNS, column
+from distributions import COLUMNS
+from engine.alike_columns import ALIKE, WAVES, sorted_column
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim import paper
 from geodim.data.sources import as_source
-from geodim.engine import hard, patterns
+from geodim.engine import layout, patterns, tolerant
 from geodim.engine.alike import Bent, Straight
 from geodim.engine.checkpoint import Checkpoint
-from geodim.engine.column import PyramidLayout
-from geodim.engine.dominated import cells_for
 from geodim.engine.hard import (
-    NEAR_BITS,
-    has_even_part,
-    is_even_nearby,
     is_straight,
-    looks_even,
     margin,
-    places_to_look,
 )
 from geodim.engine.kernels import even_parts, ladders
 from geodim.engine.kernels.counters import N_COUNTERS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.layers import Layers
+from geodim.engine.layout import PyramidLayout
+from geodim.engine.nested import Nested
 from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.solve import compute_profile, way_of
 from geodim.engine.target import Solved
-from geodim.engine.tolerant import Tolerant
+from geodim.engine.tolerant import Tolerant, finest
 from geodim.engine.ways import Way
 from geodim.errors import DataFileError
-from slow_columns import GOLDEN, SLOW_ONCE, clocks
-
-ALIKE = {
-    "two clocks": clocks,
-    "two clocks with jitter": lambda n: clocks(n) + 0.01 * np.random.default_rng(n).normal(size=n),
-    "three clocks": lambda n: np.concatenate([clocks(n - n // 3), math.sqrt(2.0) * np.arange(n // 3)]),
-    "angles in float32": lambda n: np.float32(2.0 * np.pi) * np.arange(n, dtype=np.float32) / np.float32(n),
-    "two slopes in float32": lambda n: (
-        np.where(np.arange(n) > n // 2, np.float32(0.3), np.float32(0.1)) * np.arange(n, dtype=np.float32) / 3
-    ),
-    "a line that was rounded": lambda n: np.round(np.arange(n) * math.sqrt(3.0), 1),
-}
-
-
-def sorted_column(name, n):
-    values = ALIKE[name](n) if name in ALIKE else column(name, n)
-    return padded(np.sort(values.astype(np.float64)))
+from slow_columns import GOLDEN, clocks
 
 
 def ways_of(l, n):
@@ -93,6 +73,90 @@ def test_widths_exceed_phi_by_less_than_they_say(name):
             assert np.all(phi[left_out] < bar[left_out])
 
 
+@pytest.fixture
+def many_levels(monkeypatch):
+    """Recursions go down as many levels as over a million points."""
+    with monkeypatch.context() as patch:
+        patch.setattr(layout, "TOP_BLOCKS", 4)
+        made = {n: PyramidLayout(n) for n in (700, 1100, 4100)}
+    monkeypatch.setattr(PyramidLayout, "of", lambda n: made[n])
+
+
+@pytest.mark.parametrize("name", [*ALIKE, *WAVES, *(name for name in COLUMNS if "huge" not in name)])
+@pytest.mark.parametrize("n", [700, 4100])
+def test_the_recursion_is_off_by_less_than_it_says(name, n, many_levels):
+    """Whatever others reached: then widths are the same, or lie below that."""
+    l = sorted_column(name, n)
+    span = float(l[n - 1] - l[0])
+    if not 1e-250 < span < 1e250:
+        return
+    exact = brute_force(l, n)
+    nested = Nested.of(l, n)
+    for bits in (3, 6, 9, 13, 20, 38):
+        way = replace(nested, loose=math.ldexp(span, -bits))
+        if way.loose < way.finest:
+            continue
+        phi, work = np.zeros(n), np.zeros(N_COUNTERS, np.int64)
+        ranges, count = way.solve(l, n, 1, n, np.zeros(n), False, phi, work)
+        assert ranges[:count].tolist() == [[1, n]]
+        assert np.all(phi[1:] >= exact[1:])
+        assert np.all(phi[1:] - exact[1:] <= way.loose + 2.0 * math.ulp(span))
+        bar = np.maximum.accumulate(np.random.default_rng(bits).uniform(0.999, 1.001, n) * phi)
+        other = np.full(n, -np.inf)
+        size = 1 << way.layout.top_shift
+        for first in range(0, n, size):
+            filled, number = way.solve(l, n, max(first, 1), min(first + size, n), bar, False, other, work)
+            there = np.zeros(n, np.bool_)
+            for a, b in filled[:number].tolist():
+                there[a:b] = True
+            part = np.arange(max(first, 1), min(first + size, n))
+            assert_same_bits(other[part[there[part]]], phi[part[there[part]]])
+            left_out = part[~there[part]]
+            assert np.all(phi[left_out] < bar[left_out])
+
+
+def test_the_larger_the_tolerance_the_less_is_looked_at(many_levels):
+    n = 4100
+    l = padded(np.sort(WAVES["fifty spacings high"](np.arange(n))))
+    nested, span = Nested.of(l, n), float(l[n - 1] - l[0])
+    looks = [replace(nested, loose=math.ldexp(span, -bits)).looks(l, n, 1e9) for bits in range(3, 20, 2)]
+    assert looks == sorted(looks)
+    assert looks[0] < 0.1 * looks[-1]
+    assert replace(nested, loose=math.ldexp(span, -19)).looks(l, n, 0.5 * looks[-1]) == math.inf
+
+
+def test_the_finest_that_suffices_is_approached_from_below():
+    for coarse, fine in ((11, 46), (11, 12), (3, 9)):
+        for most in range(coarse - 1, fine):
+            tried = []
+
+            def suffices(bits, most=most, tried=tried):
+                tried.append(bits)
+                return bits <= most
+
+            found = finest(suffices, coarse, fine)
+            assert found == (most if most >= coarse else 0)
+            assert len(tried) < 12
+            assert all(coarse <= bits < fine for bits in tried)
+            assert sum(bits > most for bits in tried) <= 5
+
+
+def test_values_far_from_zero_have_lines_of_their_own(all_tolerant, monkeypatch):
+    """There, roundings of the recursion would be larger than the tolerance."""
+    n = 3000
+    l = padded(np.sort(clocks(n)) + 2.0**44)
+    span, top = float(l[n - 1] - l[0]), PyramidLayout.of(n).top_shift
+    assert Nested.of(l, n).finest > math.ldexp(span, -8)
+    monkeypatch.setattr(tolerant, "MANY", 4096)
+    made = Tolerant.of(l, n, Bent.of(l, n), top, span, lambda: Bent.of(l, n), looks=1e9)
+    assert isinstance(made.way, Bent)
+    phi, work = np.zeros(n), np.zeros(N_COUNTERS, np.int64)
+    made.solve(l, n, 1, n, np.zeros(n), False, phi, work)
+    excess = phi[1:] - brute_force(l, n)[1:]
+    assert excess.min() >= 0.0
+    assert 0.0 < excess.max() <= made.loose
+
+
 def test_ladders_hold_at_most_what_they_have_room_for():
     rng = np.random.default_rng(4)
     for values in (rng.normal(size=9000), np.zeros(9000), np.arange(9000.0), rng.integers(0, 3, 9000) * 1.0):
@@ -100,57 +164,6 @@ def test_ladders_hold_at_most_what_they_have_room_for():
             at = ladders.exceeded_by(values, values.size, most)
             assert np.count_nonzero(values > at) <= most
     assert np.count_nonzero(values > ladders.exceeded_by(values, 9000, 4000)) > 2000
-
-
-def test_which_columns_may_be_so():
-    n = 1 << 16
-    rng = np.random.default_rng(0)
-    i = np.arange(n)
-    for values, even, nearby in (
-        (clocks(n), True, True),
-        (clocks(n) + 0.01 * rng.normal(size=n), True, True),
-        (i + 0.3 * rng.normal(size=n), True, True),
-        (np.append(np.arange(n // 2), n + rng.exponential(size=n - n // 2) * n), True, True),
-        (rng.normal(size=n), False, False),
-        (rng.standard_cauchy(n), False, False),
-        (np.exp(i / 2000), False, True),
-        (i + 50.0 * np.sin(0.01 * i), False, True),
-        (i + 2000.0 * np.sin(0.0004 * i), False, True),
-    ):
-        l = padded(np.sort(values))
-        assert has_even_part(l, n) is even
-        assert is_even_nearby(l, n) is nearby
-        assert (margin(l, n) > 0.0) is (even or nearby)
-        # Where columns are dropped unsorted, the same is seen in counts, unless only neighbours are even.
-        assert (margin(l, n, cells_for(n)) > 0.0) is even
-
-
-@pytest.mark.parametrize("name", [*ALIKE, *SLOW_ONCE, *COLUMNS])
-def test_a_few_values_tell_which_columns_may_be_so(name):
-    """All that may be solved within a tolerance are among those that a GPU leaves to the processor."""
-    n = hard.COARSE_FROM
-    if name in SLOW_ONCE:
-        values = SLOW_ONCE[name][1](np.random.default_rng(n), n)
-        l = padded(np.sort(values.reshape(n, -1)[:, 0].astype(np.float64)))
-    else:
-        l = sorted_column(name, n)
-    if margin(l, n) > math.ldexp(max(abs(l[0]), abs(l[n - 1])), -NEAR_BITS):
-        assert looks_even(l[places_to_look(n)], n)
-
-
-def test_those_of_the_usual_kind_are_not_among_them(rng):
-    n = hard.COARSE_FROM
-    for values in (rng.normal(size=n), rng.random(n), rng.integers(0, 100, n), rng.standard_cauchy(n)):
-        assert not looks_even(np.sort(values).astype(np.float64)[places_to_look(n)], n)
-
-
-WAVES = {
-    "fifty spacings high": lambda i: i + 50.0 * np.sin(0.01 * i),
-    "eight spacings high": lambda i: i + 8.0 * np.sin(0.1 * i),
-    "one spacing high": lambda i: i + np.sin(0.9 * i),
-    "ever faster": lambda i: i + 100.0 * np.sin(1e-8 * i * i),
-    "multiples of the golden ratio": lambda i: i * 0.6180339887498949 % 1.0,
-}
 
 
 @pytest.mark.parametrize("name", WAVES)
@@ -229,21 +242,6 @@ def test_the_same_bits_where_columns_are_dropped_by_counts(all_tolerant):
         found = relaxed_profile(X[:, order], n_threads)
         assert_same_bits(found.phi, reference.phi)
         assert found.loose == reference.loose
-
-
-@pytest.mark.parametrize("name", [*ALIKE, *COLUMNS])
-def test_even_parts_are_the_same_in_counts_and_in_values(name):
-    """Whether a column may be dropped unsorted and how it is solved must rest on the same numbers."""
-    for n, n_cells in ((700, 64), (3000, 1024), (1 << 14, 4096)):
-        l = sorted_column(name, n)
-        cell, first, cells = even_parts.cells_of(l[0], l[n - 1], n_cells)
-        if cells == 0:  # no such cells can be told apart
-            assert not even_parts.part_in_values(l, n, n_cells)
-            continue
-        numbers = (np.floor(l[:n] / cell) - first).astype(np.intp)
-        before = np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=cells))]).astype(np.int32)
-        assert before.size == cells + 1
-        assert even_parts.part_in_counts(before, cells, n) == even_parts.part_in_values(l, n, n_cells)
 
 
 def test_what_is_held_never_falls():

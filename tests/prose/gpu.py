@@ -192,7 +192,7 @@ def left_to_the_cores(page: Page) -> None:
     launches = found(r"normal float64 +1000000 x 1 +([0-9.]+)", now)[0]
     page.says("10^6 points takes {} ms", f"{float(launches):.0f}")
     page.says("from {} points on they are left", f"{COARSE_FROM:,}")
-    page.says("some {} of their places", f"{round(places_to_look(COARSE_FROM).size, -2):,}")
+    page.says("some {} of their places", f"{round(places_to_look(2 * COARSE_FROM).size, -2):,}")
     page.allows("50 trillion for 10^7", "n^2 / 2")
     assert COARSE_BITS == 3  # "an eighth"
     assert found(r"HUGE = 2\.0\*\*1000\b", text("src/geodim/backends/cuda/solver.py"))

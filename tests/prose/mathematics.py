@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim import paper
+from geodim.engine.alike import BENT_LOOKS
 from geodim.engine.column import MOST_LOOKS
-from geodim.engine.hard import GRID_SPREAD
+from geodim.engine.hard import GRID_SPREAD, TEST_LOOKS
 from geodim.engine.kernels.joins import WANTED
 from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.steps import SMALL, SMALLEST
@@ -38,6 +39,9 @@ def check(page: Page) -> None:
     page.says("the levels predict about {} windows of each length", f"{WANTED:.0f}")
     page.allows("a rule of 400 years", "the calendar")
     page.says("more than {} looks for each length and 2^{} in all", f"{MANY:,}", ENOUGH.bit_length() - 1)
+    page.says("no more than half of these {} or 2^{} looks", f"{MANY:,}", ENOUGH.bit_length() - 1)
+    page.says("as take as long: {}, or {} if each block", TEST_LOOKS,
+              f"{BENT_LOOKS:,}")  # fmt: skip
     page.says("below length {}, where m is smaller, the bar is cut to its value at length {}", BASE, BASE)
 
 

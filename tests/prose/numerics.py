@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine import hard, tolerant
-from geodim.engine.column import HUGE, LARGEST, SMALLER
+from geodim.engine import hard, nested, tolerant
+from geodim.engine.column import HUGE, LARGEST, MOST_LOOKS, SMALLER
+from geodim.engine.kernels import loose_gaps
+from geodim.engine.kernels.alike import ROUNDINGS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.lattices import lattice
-from geodim.engine.recursion import GAPS_TRIED
+from geodim.engine.recursion import GAPS_TRIED, NEARLY
+from geodim.engine.rounding import SLACK_BITS
 from geodim.engine.steps import CLOSEST
 from geodim.engine.ways import MANY_COLUMNS
 from geodim.features.operators import LARGEST_DEGREE, LEAST_DEGREE
@@ -103,13 +106,22 @@ def within_a_tolerance(page: Page) -> None:
     page.says("more than {} windows per length, and at more than 2^{} / n", f"{tolerant.MANY:,}",
               tolerant.ENOUGH.bit_length() - 1)  # fmt: skip
     assert GAPS_TRIED == 4  # "four gaps"
-    page.says("{} ≤ b ≤ {},", tolerant.USUAL_BITS, tolerant.FINEST_BITS)
-    page.says("{} ≤ b ≤ {}.", hard.COARSEST_BITS, tolerant.USUAL_BITS)
+    page.says("{} ≤ b < {},", hard.COARSEST_BITS, tolerant.FINEST_BITS)
+    page.says("a test of a block counting as the {} windows", loose_gaps.TEST_LOOKS)
+    assert nested.GAPS_TRIED == 3  # "three of the recursion's gaps"
+    page.says("Its slack s is 2^-{} of the largest value", SLACK_BITS)
+    page.says("above V − (T − {}s)", int(nested.SLACKS))
+    page.says("T is at least {}s", int(2 * nested.SLACKS))
+    page.says("{} lengths at a time, whose bounds", BASE)
+    page.says("2^-{} of T for taking it off", -int(np.log2(ROUNDINGS)))
+    assert NEARLY == 0.75  # "three quarters"
+    page.says("of the {} looks per length that make it give up", f"{MOST_LOOKS:,}")
     page.says(
         "or of whose {} next neighbours at {} of {} places", hard.NEARBY, hard.EVEN_WINDOWS, hard.WINDOWS_SEEN
     )
-    page.says("with which no more than {} windows per length", f"{tolerant.MANY // 2:,}")
-    page.says("or {} if b = {} takes more than that", f"{tolerant.MANY:,}", tolerant.USUAL_BITS)
+    page.says("with which no more than {} windows per length, or 2^{} in all", f"{tolerant.MANY // 2:,}",
+              tolerant.ENOUGH.bit_length() - 2)  # fmt: skip
+    page.says("every {}th or every {}th value counts", *hard.APART[1:])
     page.allows("Why not 10^-12 here?", "the bound of the paragraph before")
     page.says("within {} lengths widths are lowered", BASE)
     page.says("below others by 2^-{} of its range", hard.COARSEST_BITS)

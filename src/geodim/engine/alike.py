@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -29,7 +29,11 @@ EXTREMES = 128  # starts, and as many ends, that are tried first,
 NOISE_EXTREMES = 16  # or fewer, if noise decides
 LEAST = 16  # at least this many extremes for each quantum that occurs
 PARTS = 8  # of the column, each with its share of extremes: large windows have few positions
-MANY, TEST_LOOKS = 4096, 32  # looks for each size; a test counts as so many
+MANY = 4096  # looks for each size
+# Measured on waves and roundings of 10^6 values: a window takes 0.1 to 0.2 ns, a test around one line 4 to 5,
+# and one of a block with a line and a quantum of its own 140 to 190.
+TEST_LOOKS, BENT_LOOKS = 32, 1024  # windows that are looked at in such times,
+PAIR_LOOKS = 32  # and in that of a pair of classes, 5 to 16 ns
 TRIED = 257  # windows of a size, to find about where the narrowest is
 CHUNK = 1 << 13  # sizes for which one line is chosen
 ASTRAY = 4.0  # blocks whose residuals exceed the median this many times follow no line
@@ -72,6 +76,7 @@ class Straight:
     pattern: NDArray[np.float64]
     state: NDArray[np.float64]  # how many windows were needed so far
     loose: float = 0.0
+    test_looks: ClassVar[int] = TEST_LOOKS
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int, stretches: Sequence[int] = (), at: int = 0) -> Straight:
@@ -93,6 +98,13 @@ class Straight:
             line.tops, line.floors, line.quanta, line.beyond, starts, n - 1 - ends, zones, line.means,
             least_rise(line.means), np.array([0.0, math.inf, math.inf]),
         )  # fmt: skip
+
+    @property
+    def looks_for_pairs(self) -> float:
+        """In the time of how many looks for each size pairs of classes are looked through, joined or not."""
+        classes = self.zones.kinds.size * self.means.size
+        sizes: int = BASE * straight.gaps_together(self.means.size)
+        return PAIR_LOOKS * classes**2 / sizes
 
     def solve(
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
@@ -121,6 +133,7 @@ class Lines:
     edges: list[int]
     lines: dict[int, Straight] = field(default_factory=dict)  # as far as they were needed
     loose: float = 0.0
+    test_looks: ClassVar[int] = TEST_LOOKS
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int) -> Lines | None:
@@ -190,6 +203,7 @@ class Bent:
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     loose: float = 0.0
+    test_looks: ClassVar[int] = BENT_LOOKS
 
     @classmethod
     def of(cls, l: NDArray[np.float64], n: int) -> Bent:

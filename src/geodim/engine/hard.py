@@ -16,11 +16,13 @@ not depend on the order, the threads or the blocks.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geodim.engine.alike import Straight
 from geodim.engine.kernels import even_parts, glances, lines
 from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
@@ -32,7 +34,7 @@ from geodim.engine.ways import COARSE_FROM
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from geodim.engine.alike import Alike
+    from geodim.engine.alike import Bent, Lines
 
 HARD_FROM = 1 << 14  # points; shorter columns are solved exactly soon enough
 COARSEST_BITS = 11  # widths are off by 2^-11 of the range at most, see `geodim.engine.tolerant`
@@ -43,11 +45,13 @@ LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings
 GRID_SPREAD = 24.0  # spacings: closer to a line than this
 LESS_THAN_RANDOM = 0.25  # times the root of the number of values: random ones depart more from any line
 EVEN_PARTS, IN_PART = 16, 16  # of the column, and steps in each of them, in which values may follow a line
-NEARBY, WINDOWS_SEEN, EVEN_WINDOWS = 32, 64, 16  # or so many of so many windows of 32 steps are even
+NEARBY, WINDOWS_SEEN, EVEN_WINDOWS = 32, 64, 16  # or so many of so many windows of 32 steps are even,
+LESS_NEARBY = 0.5  # that is, depart from a line by less than this times the root: one of 64 random ones does;
+APART = 1, 64, 1024  # windows of next neighbours, or of as many steps of so many values
 MOST_POINTS = 1 << 26  # positions times half a float are exact
 MOSTLY = 0.9  # of all values
 PROBES = 8  # gaps at which the exact way is tried
-TEST_LOOKS = 32  # windows that are evaluated in the time in which it tests a block and looks into it
+TEST_LOOKS = 32  # windows that are evaluated in the time in which the recursion tests a block
 DEAR = 700  # windows for each size: what takes about ten times as long as normal data,
 FAR_TOO_DEAR = 32 * DEAR  # and what is hardly better than to look at all of them
 
@@ -85,37 +89,44 @@ def _even_parts(l: NDArray[np.float64], places: NDArray[np.intp], n: int) -> boo
     return bool(glances.has_even_part(l, places, EVEN_PARTS, few, EVEN_PARTS / n))
 
 
+@lru_cache(16)
+def nearby_places(n: int, apart: int) -> NDArray[np.intp]:
+    """Return the places of windows of neighbours, or of values so far ``apart``; none if n is too small."""
+    count = -(-n // apart)
+    if count <= 2 * NEARBY:
+        return np.empty(0, np.intp)
+    places = spread_places(count - NEARBY, WINDOWS_SEEN)[:, np.newaxis] + np.arange(NEARBY + 1)
+    return apart * places.ravel()
+
+
 def is_even_nearby(l: NDArray[np.float64], n: int) -> bool:
     """Return whether neighbours stay closer to lines than random ones would: a grid that bends, or waves.
 
-    Its windows are alike although no large part of it is even.
+    Its windows are alike although no large part of it is even.  Where waves are steep, values of several
+    crests lie side by side as if at random, but those that are farther `APART` are even.
     """
-    if n <= 2 * NEARBY:
-        return False
-    return _even_windows(l[:n], spread_places(n - NEARBY, WINDOWS_SEEN))
+    return any(_even_windows(l[nearby_places(n, apart)], apart) for apart in APART)
 
 
-def _even_windows(l: NDArray[np.float64], places: NDArray[np.intp]) -> bool:
-    even = glances.even_windows(l, places, NEARBY, LESS_THAN_RANDOM * math.sqrt(NEARBY))
-    return bool(even >= EVEN_WINDOWS)
+def _even_windows(values: NDArray[np.float64], apart: int) -> bool:
+    spread = LESS_NEARBY * math.sqrt(NEARBY / apart)  # in so many gaps
+    places = np.arange(0, values.size, NEARBY + 1)
+    return bool(glances.even_windows(values, places, NEARBY, spread) >= EVEN_WINDOWS)
 
 
 def places_to_look(n: int) -> NDArray[np.intp]:
     """Return the places of a column of n values that `looks_even` needs."""
-    nearby = spread_places(n - NEARBY, WINDOWS_SEEN)[:, np.newaxis] + np.arange(NEARBY + 1)
-    return np.concatenate([nearby.ravel(), spread_places(n, EVEN_PARTS * IN_PART + 1)])
+    nearby = [nearby_places(n, apart) for apart in APART]
+    return np.concatenate([*nearby, spread_places(n, EVEN_PARTS * IN_PART + 1)])
 
 
 def looks_even(values: NDArray[np.float64], n: int) -> bool:
     """Return whether a column may be straight or even anywhere, from its values at `places_to_look`."""
-    seen = WINDOWS_SEEN * (NEARBY + 1)
-    some, steps = values[seen:], np.arange(EVEN_PARTS * IN_PART + 1)
-    first, last = float(some[0]), float(some[-1])
-    # Values may be twice as far from the line through the ends as from the one that fits best.
-    straight = (
-        float(np.ptp(some - np.linspace(first, last, steps.size))) < 2.0 * GRID_SPREAD * (last - first) / n
-    )
-    return straight or _even_parts(some, steps, n) or _even_windows(values, np.arange(0, seen, NEARBY + 1))
+    *nearby, some = np.split(values, np.cumsum([nearby_places(n, apart).size for apart in APART]))
+    steps = np.arange(EVEN_PARTS * IN_PART + 1)
+    line = np.linspace(some[0], some[-1], steps.size)  # values may be twice as far from it as from the best
+    straight = np.ptp(some - line) < 2.0 * GRID_SPREAD * (some[-1] - some[0]) / n
+    return bool(straight) or _even_parts(some, steps, n) or any(map(_even_windows, nearby, APART))
 
 
 def may_repeat(l: NDArray[np.float64], n: int) -> bool:
@@ -156,12 +167,12 @@ def _magnitude(l: NDArray[np.float64], n: int) -> float:
     return max(abs(float(l[0])), abs(float(l[n - 1])))
 
 
-def is_dear(l: NDArray[np.float64], n: int, way: Alike) -> bool:
+def is_dear(l: NDArray[np.float64], n: int, way: Straight | Lines | Bent) -> bool:
     """Return whether the exact method examines too many windows, tried at some sizes all over the column."""
     return looks_if_dear(l, n, way) > 0.0
 
 
-def looks_if_dear(l: NDArray[np.float64], n: int, way: Alike, most: float = 0.0) -> float:
+def looks_if_dear(l: NDArray[np.float64], n: int, way: Straight | Lines | Bent, most: float = 0.0) -> float:
     """Return how many windows the method examines for each size if these are too many, otherwise 0.
 
     More than ``most``, and than what no method improves much on, are not counted.  If the method may be used,
@@ -172,7 +183,12 @@ def looks_if_dear(l: NDArray[np.float64], n: int, way: Alike, most: float = 0.0)
 
 
 def looks_of(
-    l: NDArray[np.float64], n: int, way: Alike, most: float = math.inf, *, smallest: bool = True
+    l: NDArray[np.float64],
+    n: int,
+    way: Straight | Lines | Bent,
+    most: float = math.inf,
+    *,
+    smallest: bool = True,
 ) -> float:
     """Return how many windows a method examines for each size, or the time of so many, at some sizes.
 
@@ -182,10 +198,13 @@ def looks_of(
     nothing, phi, work = np.zeros(n), np.empty(n), np.zeros(N_COUNTERS, np.int64)
     gaps = np.unique(np.linspace(1, (n - 1) // BASE, PROBES + 1)[:-1].astype(int))
     gaps = gaps if smallest else gaps[1:]
+    for_pairs = way.looks_for_pairs if isinstance(way, Straight) else 0.0
+    if for_pairs > most:
+        return for_pairs
     looks = 0.0
     for gap in gaps.tolist():
         way.solve(l, n, gap * BASE, gap * BASE + BASE, nothing, False, phi, work)
-        looks = int(work[WINDOWS] + TEST_LOOKS * work[TESTS]) / (BASE * gaps.size)
+        looks = int(work[WINDOWS] + way.test_looks * work[TESTS]) / (BASE * gaps.size) + for_pairs
         if looks > most:
             break
     return looks

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from geodim.engine.column import ColumnSolver
 
 LONGEST = 32.0  # times the root of n: the longest period; solving takes its square
-SAVED = 16  # lines of its own save about this factor of what is looked at, or less
+SAVED = 64  # lines of its own save about this factor of what is looked at, or less
 PERIOD_LOOKS = 16  # comparisons per value in the search for a period
 
 
@@ -118,9 +118,10 @@ def pattern_or_bent(
     If ``near`` is 0, whether it is needed depends on other columns.
     """
     bent = bent or OnceBent(l, n)
-    found = repeating(l, n) if exact else None
-    if found is not None:
-        return found
+    repeated = repeating(l, n) if exact else None
+    if repeated is not None:
+        return repeated
+    found: Straight | Lines | Bent
     if is_straight_but_for_jumps(l, n):
         found = Straight.of(l, n)
     elif may_be_tolerant(l, n, near) and is_far_too_dear(l, n, bent):
@@ -139,7 +140,7 @@ def is_far_too_dear(l: NDArray[np.float64], n: int, bent: OnceBent) -> bool:
     return looks_of(l, n, bent(), most, smallest=False) > most
 
 
-def lines_or_bent(l: NDArray[np.float64], n: int, made: OnceBent) -> Alike:
+def lines_or_bent(l: NDArray[np.float64], n: int, made: OnceBent) -> Lines | Bent:
     """Choose what examines fewer windows."""
     lined = Lines.of(l, n) if n < MOST_POINTS else None
     if lined is None:

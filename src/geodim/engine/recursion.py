@@ -16,10 +16,12 @@ from geodim.engine.parts import copied
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from geodim.engine.column import ColumnSolver, PyramidLayout
+    from geodim.engine.column import ColumnSolver
+    from geodim.engine.layout import PyramidLayout
     from geodim.engine.patterns import InPieces
 
-GAPS_TRIED = 4  # of 33 to 64, to see whether windows are nearly equally wide
+GAPS_TRIED = 4  # of 33 to 64, to see whether windows are nearly equally wide:
+NEARLY = 0.75  # if these take so much of what makes it give up, others take more
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,11 @@ class Recursion:
         return (ranges, count) if count >= 0 else self.alike.solve(piece, work)
 
     def looks_too_often(self) -> bool:
-        """Return whether it gives up at some gap, tried all over the column, whatever others reached."""
-        nothing, most = np.zeros(self.n), self.most_looks << self.layout.top_shift
+        """Return whether it nearly gives up at some gap, whatever others reached.
+
+        Some are tried, all over the column.
+        """
+        nothing, most = np.zeros(self.n), int(NEARLY * self.most_looks) << self.layout.top_shift
         ranges = np.empty(((1 << self.layout.top_shift) // BASE + BASE, 2), np.int64)
         every = int(self.layout.counts[-1])
         for gap in np.unique(np.linspace(0, every, GAPS_TRIED + 1).astype(int)[:-1]).tolist():

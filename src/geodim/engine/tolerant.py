@@ -18,35 +18,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.alike import Bent, Straight
+from geodim.engine.alike import Bent, Lines, Straight
 from geodim.engine.hard import COARSEST_BITS, looks_of
+from geodim.engine.nested import Nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from geodim.engine.alike import Alike
 
-FINEST_BITS = 46  # the least tolerance, as a power of two of the range;
-USUAL_BITS = 16  # nearly always, one no larger than this suffices, and COARSEST_BITS is the largest
+FINEST_BITS = 46  # tolerances are larger than this power of two of the range, COARSEST_BITS at most
 SOME = 2  # of the extremes that are tried first: one in so many suffices
-MANY = 4096  # windows for each size are looked at if need be, and half as many if that will do,
-ENOUGH = 1 << 30  # and this many in all, which takes about a tenth of a second
+MANY = 4096  # windows for each size are looked at if need be, or
+ENOUGH = 1 << 30  # this many in all, which takes about a tenth of a second; half of that within a tolerance
 
 
 @dataclass(frozen=True)
 class Tolerant:
     """An alike column, solved to within ``loose``."""
 
-    way: Straight | Bent
+    way: Nested | Straight | Bent
     top: int
     loose: float
 
     @classmethod
     def of(
-        cls, l: NDArray[np.float64], n: int, found: Alike, top: int, near: float, bent: Callable[[], Bent],
-        looks: float | None = None,
+        cls, l: NDArray[np.float64], n: int, found: Straight | Lines | Bent, top: int, near: float,
+        bent: Callable[[], Bent], looks: float | None = None,
     ) -> Tolerant | None:  # fmt: skip
         """Prepare n ascending values if the method ``found`` is too expensive; None if it is not.
 
@@ -54,31 +53,11 @@ class Tolerant:
         compared with others; ``bent`` prepares the column as `Bent`; ``looks`` is what `looks_of` returned
         for this method, if it was asked.
         """
-        span = float(l[n - 1] - l[0])
         if not may_be_tolerant(l, n, near):
             return None
         if (looks_of(l, n, found, affordable(n)) if looks is None else looks) <= affordable(n):
             return None
-        way = found if isinstance(found, Straight | Bent) else bent()
-        way = replace(way, starts=way.starts[::SOME], ends=way.ends[::SOME])
-
-        def suffices(bits: int, most: float) -> bool:
-            return looks_of(l, n, replace(way, loose=math.ldexp(span, -bits)), most) <= most
-
-        tries: list[tuple[int, int, float]] = [
-            (USUAL_BITS, FINEST_BITS, MANY / 2),
-            (USUAL_BITS, FINEST_BITS, MANY),
-            (COARSEST_BITS, USUAL_BITS, MANY),
-        ]
-        within = next((one for one in tries if suffices(one[0], one[2])), None)
-        if within is None:
-            return None
-        coarse, fine, most = within
-        while fine - coarse > 1:
-            middle = (coarse + fine) // 2
-            coarse, fine = (middle, fine) if suffices(middle, most) else (coarse, middle)
-        tolerance = math.ldexp(span, -coarse)
-        return cls(replace(way, loose=tolerance), top, tolerance + 2.0 * math.ulp(span))
+        return _nested(l, n, top) or _around_lines(l, n, found, top, bent)
 
     def solve(
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
@@ -95,6 +74,57 @@ class Tolerant:
             found.append(ranges[:count])
         together = np.concatenate(found)
         return together, len(together)
+
+
+def _nested(l: NDArray[np.float64], n: int, top: int) -> Tolerant | None:
+    """Solve a column by the recursion over gaps; None if no tolerance suffices, or they are all roundings."""
+    way, span = Nested.of(l, n), float(l[n - 1] - l[0])
+
+    def suffices(bits: int) -> bool:
+        loose = math.ldexp(span, -bits)
+        return loose >= way.finest and replace(way, loose=loose).looks(l, n, affordable(n) / 2) < math.inf
+
+    bits = finest(suffices, COARSEST_BITS, FINEST_BITS)
+    if bits == 0:
+        return None
+    loose = math.ldexp(span, -bits)
+    return Tolerant(replace(way, loose=loose), top, loose + 2.0 * math.ulp(span))
+
+
+def finest(suffices: Callable[[int], bool], coarse: int, fine: int) -> int:
+    """Return the greatest number below ``fine`` that suffices, and all before it; 0 if not even ``coarse``.
+
+    It is approached from below, where trials take least: those that fail take as long as they may.
+    """
+    if not suffices(coarse):
+        return 0
+    step = 1
+    while coarse + step < fine and suffices(coarse + step):
+        coarse, step = coarse + step, 2 * step
+    fine = min(fine, coarse + step)
+    while fine - coarse > 1:
+        middle = (coarse + fine) // 2
+        coarse, fine = (middle, fine) if suffices(middle) else (coarse, middle)
+    return coarse
+
+
+def _around_lines(
+    l: NDArray[np.float64], n: int, found: Straight | Lines | Bent, top: int, bent: Callable[[], Bent]
+) -> Tolerant | None:
+    """Solve a column far from zero, where lines must begin at the values themselves; None if that is dear."""
+    span = float(l[n - 1] - l[0])
+    way = found if isinstance(found, Straight | Bent) else bent()
+    way = replace(way, starts=way.starts[::SOME], ends=way.ends[::SOME])
+    most = affordable(n) / 2
+
+    def suffices(bits: int) -> bool:
+        return looks_of(l, n, replace(way, loose=math.ldexp(span, -bits)), most) <= most
+
+    bits = finest(suffices, COARSEST_BITS, FINEST_BITS)
+    if bits == 0:
+        return None
+    tolerance = math.ldexp(span, -bits)
+    return Tolerant(replace(way, loose=tolerance), top, tolerance + 2.0 * math.ulp(span))
 
 
 def may_be_tolerant(l: NDArray[np.float64], n: int, near: float) -> bool:

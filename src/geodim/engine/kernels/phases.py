@@ -50,6 +50,7 @@ SLOWLY = 0.1  # the prediction is corrected by this part of what it is off
 SAMPLES, BINS, FARTHEST = 64, 256, 3.0  # of phases and distances, from which the number of pairs is predicted
 SOME, SOME_SHIFT = 16, 6  # phases may fail, and one in so many more, as a power of two,
 FIRST = 4  # but not all of the first ones, since to fail takes longest
+FAR_TOO_MANY = 1600  # pairs for each size: no noise tells windows apart, as in a wave, so this is given up
 LEFT_SHIFT = 4  # and gaps be left to a descent, likewise
 
 
@@ -330,6 +331,9 @@ def try_long_period(
                     l, every, n, phase, d, found, number, floors, u, turns, t, best[d]
                 )
                 tried += looked
+                if tried > FAR_TOO_MANY * sizes:
+                    work[WINDOWS] += tried
+                    return False
                 limits[d] = t
                 if most > t:
                     left -= 1

@@ -66,7 +66,8 @@ from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile
 BATCH = 256  # gaps whose windows between extremes are tried together, more if there is a pattern
 OFTEN, SELDOM = 2.0, 0.1  # looks of descents for each window that was tried: then more or fewer are tried,
 FAMILY = 1 << 2 * FAN_SHIFT  # blocks that are descended from one two levels above
-TEST_LOOKS = 32  # a test counts as so many of them
+TEST_LOOKS = 32  # a test, which takes 4 to 5 ns, counts as so many of them,
+LOOK_TESTS = 8  # and to look into a block of starts, which takes 50 to 150 ns, as so many tests
 HELPED = 0.8  # unless they are so many all the same
 MOST_PAIRS = 2  # of classes for each size, within a tolerance
 
@@ -214,6 +215,7 @@ def descend_line(
                 bits &= bits - 1
             continue
         start = block << BASE_SHIFT
+        tested += LOOK_TESTS
         bits = reaching(splat_row(bound), load_row(ahead, start + d0) - load_row(u, start))
         promising = ones(bits)
         work[WINDOWS] += promising * BASE
@@ -230,6 +232,12 @@ def descend_line(
         if evaluated % LOOK_AGAIN == 0 and lowered(best, before, sizes):
             bounds[:] = np.nan
     work[TESTS] += tested
+
+
+@njit(nogil=True, cache=True, counts_references=False, inline="always")
+def gaps_together(period):
+    """Return for how many gaps the windows between extremes are tried together."""
+    return BATCH * min(max(period >> 2, 1), 10)
 
 
 @njit(nogil=True, cache=True)
@@ -301,7 +309,7 @@ def solve_straight(
             require(0 <= positions[at] < n, "solve_straight: a position")
     stack = np.empty(FAMILY * (counts.size + 2), np.int64)
     bounds, before, settled = np.empty(CLASSES), np.empty(BASE), np.zeros(BASE, np.bool_)
-    gaps = BATCH * min(max(means.size >> 2, 1), 10)
+    gaps = gaps_together(means.size)
     best, outside = np.empty(gaps * BASE), np.empty((BASE, powers.size))
     n_ranges = np.int64(0)
     first_gap, last_gap = d_first >> BASE_SHIFT, ((d_stop - 1) >> BASE_SHIFT) + 1
