@@ -202,17 +202,18 @@ def test_departures_and_what_is_left_out(name):
     for i, j in np.random.default_rng(n).integers(0, n, (300, 2)).tolist():
         assert departures[j] - departures[i] >= units(made.pattern[(j - i) % period]) + u[j] - u[i] - margin
     phi = brute_force(l, n)
-    for d0 in (32, 160, n // 2 // 32 * 32):
+    # A few sizes are fewer than there are phases.
+    for d0, sizes in ((32, 96), (160, 96), (n // 2 // 32 * 32, 96), (160, 3)):
         for wanted in (2.0, 24.0):
-            best, unsure = np.full(96, np.inf), np.ones(96, np.bool_)
+            best, unsure = np.full(sizes, np.inf), np.ones(sizes, np.bool_)
             outside = np.empty((period, zones.powers.size))
             guess = joins.first_guess(zones.starts.levels.size, zones.starts.out, zones.starts.levels)
             joins.try_extremes(
-                l, made.mirrored, n, d0, 96, period, zones.edges, zones.kinds, zones.trends,
+                l, made.mirrored, n, d0, sizes, period, zones.edges, zones.kinds, zones.trends,
                 zones.spreads, zones.starts.arrays, zones.ends.arrays, wanted, np.full(period, guess),
                 joins.scratch_for(zones.kinds.size, period), outside, unsure, best,
             )  # fmt: skip
-            for d in (d0 + np.flatnonzero(~unsure & (best > phi[d0 : d0 + 96]))).tolist():
+            for d in (d0 + np.flatnonzero(~unsure & (best > phi[d0 : d0 + sizes]))).tolist():
                 bound = units(outside[d % period].min()) - margin
                 for i in np.flatnonzero(l[d:n] - l[: n - d] < best[d - d0]).tolist():
                     assert departures[i + d] - departures[i] >= bound

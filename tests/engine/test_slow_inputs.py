@@ -15,8 +15,8 @@ from distributions import COLUMNS
 from engine.oracle import padded
 from geodim.data.sources import as_source
 from geodim.engine import tolerant
-from geodim.engine.hard import TEST_LOOKS, is_straight, margin
-from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
+from geodim.engine.hard import is_straight, margin
+from geodim.engine.kernels.counters import N_COUNTERS, TEST_LOOKS, TESTS, WINDOWS
 from geodim.engine.layout import PyramidLayout
 from geodim.engine.nested import Nested
 from geodim.engine.patterns import line_or_pattern, pattern_or_bent

@@ -10,7 +10,8 @@ import numpy as np
 from geodim import paper
 from geodim.engine.alike import BENT_LOOKS
 from geodim.engine.column import MOST_LOOKS
-from geodim.engine.hard import GRID_SPREAD, TEST_LOOKS
+from geodim.engine.hard import GRID_SPREAD
+from geodim.engine.kernels.counters import TEST_LOOKS
 from geodim.engine.kernels.joins import WANTED
 from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.steps import SMALL, SMALLEST

@@ -8,8 +8,8 @@ import numpy as np
 
 from geodim.engine import hard, nested, tolerant
 from geodim.engine.column import HUGE, LARGEST, MOST_LOOKS, SMALLER
-from geodim.engine.kernels import loose_gaps
 from geodim.engine.kernels.alike import ROUNDINGS
+from geodim.engine.kernels.counters import TEST_LOOKS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.lattices import lattice
 from geodim.engine.recursion import GAPS_TRIED, NEARLY
@@ -107,7 +107,7 @@ def within_a_tolerance(page: Page) -> None:
               tolerant.ENOUGH.bit_length() - 1)  # fmt: skip
     assert GAPS_TRIED == 4  # "four gaps"
     page.says("{} ≤ b < {},", hard.COARSEST_BITS, tolerant.FINEST_BITS)
-    page.says("a test of a block counting as the {} windows", loose_gaps.TEST_LOOKS)
+    page.says("a test of a block counting as the {} windows", TEST_LOOKS)
     assert nested.GAPS_TRIED == 3  # "three of the recursion's gaps"
     page.says("Its slack s is 2^-{} of the largest value", SLACK_BITS)
     page.says("above V − (T − {}s)", int(nested.SLACKS))

@@ -14,7 +14,7 @@ import numpy as np
 
 from geodim.engine.departures import Departures, kinds_of, levels
 from geodim.engine.kernels import alike, lines, straight
-from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
+from geodim.engine.kernels.counters import N_COUNTERS, TEST_LOOKS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE, BASE_SHIFT
 from geodim.engine.skeleton import is_noise, least_rise, stretches_of
 from geodim.engine.zones import Zones
@@ -30,10 +30,11 @@ NOISE_EXTREMES = 16  # or fewer, if noise decides
 LEAST = 16  # at least this many extremes for each quantum that occurs
 PARTS = 8  # of the column, each with its share of extremes: large windows have few positions
 MANY = 4096  # looks for each size
-# Measured on waves and roundings of 10^6 values: a window takes 0.1 to 0.2 ns, a test around one line 4 to 5,
-# and one of a block with a line and a quantum of its own 140 to 190.
-TEST_LOOKS, BENT_LOOKS = 32, 1024  # windows that are looked at in such times,
-PAIR_LOOKS = 32  # and in that of a pair of classes, 5 to 16 ns
+# Measured on waves and roundings of 10^6 values: a window takes 0.1 to 0.2 ns.
+BENT_LOOKS = (
+    1024  # windows in the time of testing a block with a line and a quantum of its own, 140 to 190 ns,
+)
+PAIR_LOOKS = 32  # and of looking through a pair of classes, 5 to 16
 TRIED = 257  # windows of a size, to find about where the narrowest is
 CHUNK = 1 << 13  # sizes for which one line is chosen
 ASTRAY = 4.0  # blocks whose residuals exceed the median this many times follow no line

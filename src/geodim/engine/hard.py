@@ -51,7 +51,6 @@ APART = 1, 64, 1024  # windows of next neighbours, or of as many steps of so man
 MOST_POINTS = 1 << 26  # positions times half a float are exact
 MOSTLY = 0.9  # of all values
 PROBES = 8  # gaps at which the exact way is tried
-TEST_LOOKS = 32  # windows that are evaluated in the time in which the recursion tests a block
 DEAR = 700  # windows for each size: what takes about ten times as long as normal data,
 FAR_TOO_DEAR = 32 * DEAR  # and what is hardly better than to look at all of them
 

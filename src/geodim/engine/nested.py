@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine.kernels import loose_gaps, pyramid
-from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
-from geodim.engine.kernels.loose_gaps import TEST_LOOKS
+from geodim.engine.kernels.counters import N_COUNTERS, TEST_LOOKS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.layout import PyramidLayout
 from geodim.engine.rounding import SLACK_BITS

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine.hard import TEST_LOOKS
 from geodim.engine.kernels import gaps, sweep
-from geodim.engine.kernels.counters import N_COUNTERS, TESTS, WINDOWS
+from geodim.engine.kernels.counters import N_COUNTERS, TEST_LOOKS, TESTS, WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.parts import copied
 

@@ -7,6 +7,7 @@ from geodim.engine.kernels._bounds import require
 
 TESTS, WINDOWS, LEAVES, REJECTED, CLOSED = 0, 1, 2, 3, 4
 N_COUNTERS = 5
+TEST_LOOKS = 32  # windows, of 0.1 to 0.2 ns, in the time in which most methods test a block
 
 
 @njit(nogil=True, cache=True)

@@ -328,9 +328,11 @@ def try_extremes(
         rows[kind] = columns[kind] = 0
         top[kind], end_top[kind] = out[kind, 0], end_out[kind, 0]
     windows = 0
-    for phase in range(period):
+    of_phase = max(sizes / period, 1.0)
+    for e in range(min(period, sizes)):
+        phase = (d0 + e) % period
         t, below[phase], number = threshold(
-            phase, period, pairs, shares, count, below[phase], wanted * sizes / period, ROW * sizes / period,
+            phase, period, pairs, shares, count, below[phase], wanted * of_phase, ROW * of_phase,
             (firsts, out, levels, top), (end_firsts, end_out, end_levels, end_top), found,
         )  # fmt: skip
         for at in range(count):

@@ -20,6 +20,7 @@ from geodim.engine.kernels.counters import (
     LEAVES,
     N_COUNTERS,
     REJECTED,
+    TEST_LOOKS,
     TESTS,
     WINDOWS,
     note_range,
@@ -40,9 +41,8 @@ from geodim.engine.kernels.smallest import solve_smallest
 from geodim.engine.kernels.tiles import BOUNDS, PADDING, evaluate_leaf
 
 # Measured on waves, clocks and roundings of 10^6 values, with tolerances that take from 10 to 300 tests for
-# each size: a test takes 4 to 7 ns, a block of a leaf about 100, and a window 0.1 to 0.2.
-TEST_LOOKS = 32  # windows that can be evaluated in the time of a test,
-LEAF_TESTS = 16  # and tests in that of looking into a block of starts for a leaf
+# each size: a test takes 4 to 7 ns, and a block of a leaf about 100.
+LEAF_TESTS = 16  # tests in the time of looking into a block of starts for a leaf
 
 
 @njit(nogil=True, cache=True, counts_references=False, fastmath={"nnan", "nsz"})

@@ -33,6 +33,7 @@ from geodim.engine.kernels.counters import (
     LEAVES,
     N_COUNTERS,
     REJECTED,
+    TEST_LOOKS,
     TESTS,
     WINDOWS,
     note_range,
@@ -64,10 +65,9 @@ from geodim.engine.kernels.smallest import solve_smallest
 from geodim.engine.kernels.tiles import PADDING, evaluate_row, evaluate_tile
 
 BATCH = 256  # gaps whose windows between extremes are tried together, more if there is a pattern
-OFTEN, SELDOM = 2.0, 0.1  # looks of descents for each window that was tried: then more or fewer are tried,
+OFTEN, SELDOM = 5.0, 0.25  # looks of descents for each window that was tried: then more or fewer are tried,
 FAMILY = 1 << 2 * FAN_SHIFT  # blocks that are descended from one two levels above
-TEST_LOOKS = 32  # a test, which takes 4 to 5 ns, counts as so many of them,
-LOOK_TESTS = 8  # and to look into a block of starts, which takes 50 to 150 ns, as so many tests
+LOOK_TESTS = 8  # to look into a block of starts, which takes 50 to 150 ns, counts as so many tests,
 HELPED = 0.8  # unless they are so many all the same
 MOST_PAIRS = 2  # of classes for each size, within a tolerance
 
