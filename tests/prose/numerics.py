@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geodim.engine import hard, nested, tolerant
-from geodim.engine.column import HUGE, LARGEST, MOST_LOOKS, SMALLER
+from geodim.engine.column import HUGE, LARGEST, MOST_LOOKS, NEARLY, SMALLER
 from geodim.engine.kernels.alike import ROUNDINGS
 from geodim.engine.kernels.counters import TEST_LOOKS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.lattices import lattice
-from geodim.engine.recursion import GAPS_TRIED, NEARLY
+from geodim.engine.recursion import GAPS_TRIED
 from geodim.engine.rounding import SLACK_BITS
 from geodim.engine.steps import CLOSEST
 from geodim.engine.ways import MANY_COLUMNS

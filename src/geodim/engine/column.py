@@ -29,6 +29,7 @@ from geodim.engine.recursion import Recursion
 from geodim.engine.simplified import Twins, begin_at_zero, leave_out_outliers
 from geodim.engine.sorter import HANDFUL, Sorter
 from geodim.engine.target import Solved
+from geodim.engine.tolerant import may_be_tolerant
 from geodim.engine.ways import MOST_STRAIGHT
 from geodim.errors import InternalError
 
@@ -51,7 +52,8 @@ FEW_VALUES = 256  # columns of up to this many distinct values are solved by pai
 HUGE = 2.0**900  # beyond this, sums in comparisons of windows could overflow,
 SMALLER = -128  # so such columns are scaled by this power of two
 LARGEST = 2.0**1000  # beyond this, the trend arithmetic could overflow, too
-MOST_LOOKS = 4096  # windows examined per size before a column is treated as alike
+MOST_LOOKS = 4096  # windows examined per size before a column is treated as alike,
+NEARLY = 0.75  # or so much of this at some gaps
 
 
 class ColumnSolver:
@@ -377,7 +379,9 @@ class ColumnSolver:
         recursion = Recursion(
             self, alike, l, n, layout, grain, slack, bar, unit, least, span, known, skip, most_looks
         )
-        if self.near > 0.0 and recursion.looks_too_often():
+        # If some gaps nearly give up, others do; but there is no better way if no tolerance may be used.
+        share = NEARLY if may_be_tolerant(l, n, self.near) else 1.0
+        if self.near > 0.0 and recursion.looks_too_often(share):
             make = partial(pattern_or_bent, bent=bent)
             return InPieces(self, make, l, n, known, skip, top, slack == 0.0, self.near).solve
         return recursion.solve

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from geodim.engine.layout import PyramidLayout
     from geodim.engine.patterns import InPieces
 
-GAPS_TRIED = 4  # of 33 to 64, to see whether windows are nearly equally wide:
-NEARLY = 0.75  # if these take so much of what makes it give up, others take more
+GAPS_TRIED = 4  # of 33 to 64, to see whether windows are nearly equally wide
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,12 @@ class Recursion:
         )  # fmt: skip
         return (ranges, count) if count >= 0 else self.alike.solve(piece, work)
 
-    def looks_too_often(self) -> bool:
-        """Return whether it nearly gives up at some gap, whatever others reached.
+    def looks_too_often(self, share: float) -> bool:
+        """Return whether a gap takes this share of the looks that make it give up, whatever others reached.
 
         Some are tried, all over the column.
         """
-        nothing, most = np.zeros(self.n), int(NEARLY * self.most_looks) << self.layout.top_shift
+        nothing, most = np.zeros(self.n), int(share * self.most_looks) << self.layout.top_shift
         ranges = np.empty(((1 << self.layout.top_shift) // BASE + BASE, 2), np.int64)
         every = int(self.layout.counts[-1])
         for gap in np.unique(np.linspace(0, every, GAPS_TRIED + 1).astype(int)[:-1]).tolist():
