@@ -228,7 +228,7 @@ def test_explained_removals_and_cores_are_those_of_the_other_columns(all_toleran
 
 
 def test_explained_hops_are_about_the_widths_of_the_result(all_tolerant):
-    n = 4096  # with fewer points, widths within a tolerance are mostly exact ones
+    n = 4500  # with fewer points, widths within a tolerance are mostly exact ones
     X = np.sort(alike_columns(n)[:, :9], axis=0)  # neighbours in the order of the rows: hops are alike, too
     ring = np.stack([np.arange(n), (np.arange(n) + 1) % n])
     many = np.hstack([X, *(0.5 * X for _ in range(3))])  # hops included, more than 64 columns
