@@ -47,8 +47,7 @@ INNER = {
     "highest_level",
     "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
     "narrower_by", "never_falling", "lower_to_lines", "gaps_together", "exceeded_by", "_merge", "add_run",
-    "cells_of",
-    "_few", "_cell_of_rank", "_rank_of_cell", "lowered_bar",
+    "cells_of", "_few", "_cell_of_rank", "_rank_of_cell", "lowered_bar", "_followers",
 }  # fmt: skip
 
 

@@ -187,6 +187,9 @@ def test_columns_of_a_row_major_array_in_any_order(n, kind):
     eight = np.arange(8)
     chosen = [[3], eight, eight + 5, eight[::-1], [0, 1, 1, 3, 4, 5, 6, 7], rng.permutation(19), 2 * eight]
     chosen += [rng.permutation(19)[:count] for count in range(2, 19)] + [[18], [16, 18, 17], [0, 9, 10, 12]]
+    chosen += [
+        np.roll(np.arange(19), shift)[:count] for shift in (1, 3, 6) for count in (2, 4, 8, 11, 12, 16, 18)
+    ]
     strided = () if os.environ.get("NUMBA_DISABLE_JIT") else (X[:, ::-1], X[::2], np.asfortranarray(X))
     for array in (X, *strided):
         array.flags.writeable = False  # as sources are, so that there is no other kernel to compile

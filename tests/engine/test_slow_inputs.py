@@ -130,7 +130,7 @@ def test_many_columns(make, monkeypatch):
     monkeypatch.setattr(tolerant, "ENOUGH", 0)  # at this length every window might be looked at
     n = 1 << 15
     rng = np.random.default_rng(n)
-    # By columns: blocks of a row-major array begin where it lies in memory, and with other blocks others lead.
+    # By columns: where blocks of a row-major array begin depends on where it lies, and with them who leads.
     X = np.stack([rng.permutation(make(rng, n)) for _ in range(64)]).T
     assert looks_per_value(X) <= 1.25 * 1024
 

@@ -39,6 +39,17 @@ def gather_columns(array, columns, out, first):
             sources[at], targets[at] = sources[at - 1], targets[at - 1]
             at -= 1
         sources[at], targets[at] = source, c * onward + first * further
+    adjacent = beside == 1 and further == 1 and below == array.shape[1] and n > 0
+    early = _followers(sources, below) if adjacent else 0
+    if early > 0:
+        ordered, goes = np.empty_like(sources), np.empty_like(targets)
+        for c in range(m):
+            late = 1 if c < early else 0
+            at = c - early + late * m
+            ordered[at], goes[at] = sources[c] + late * below, targets[c] + late
+            if late:  # they follow none in the first row
+                put(out, targets[c], element(array, sources[c]))
+        sources, targets = ordered, goes
     lines, count = np.empty(m + 1, np.intp), 0
     for at in range(m):  # lines begin anywhere, so that the last column is fetched in any case
         if at == 0 or at == m - 1 or sources[at] >= lines[count - 1] + CACHE_LINE // array.itemsize:
@@ -58,10 +69,26 @@ def gather_columns(array, columns, out, first):
             squares += 1
         else:
             stop = at + 1
-            sources[alone], targets[alone] = sources[at], targets[at]
+            late = 1 if early > 0 and sources[at] >= below else 0
+            sources[alone], targets[alone] = sources[at] - late * below, targets[at] - late * further
             alone += 1
         at = stop
     _gather(array, n, corners[:squares], goals, sources[:alone], targets, lines[:count], out, further)
+
+
+@njit(nogil=True, cache=True, counts_references=False)
+def _followers(sources, below):
+    """Return how many columns at the start of a row may follow those at the end of the row before.
+
+    Cache lines mostly begin in the middle of a row, so that a block of columns that begins with one goes on
+    in the next row.  ``sources`` are ascending offsets in a row of ``below`` elements.
+    """
+    m, count = sources.size, 0
+    if sources[0] == 0 and sources[m - 1] == below - 1:
+        while count < m and sources[count] == count:
+            count += 1
+    # Squares of the last row but one must end within the last one.
+    return count if count + LANES <= below else 0
 
 
 @njit(nogil=True, cache=True, counts_references=False)
@@ -70,7 +97,8 @@ def _gather(array, n, corners, goals, sources, targets, lines, out, further):
 
     ``corners`` and ``sources`` are offsets in a row of ``array``, ``goals`` (eight for every corner, negative
     for columns that nobody wants) and ``targets`` offsets in ``out``, where entries of a column are
-    ``further`` apart; ``lines`` are offsets in a row of what is fetched ahead.
+    ``further`` apart; ``lines`` are offsets in a row of what is fetched ahead.  Squares may begin in the next
+    row, see `_followers`.
     """
     below = array.strides[0] // array.itemsize
     for start in range(0, n, TILE):
@@ -79,7 +107,8 @@ def _gather(array, n, corners, goals, sources, targets, lines, out, further):
         whole = start + (min(stop, n - 1) - start) // LANES * LANES
         for at in range(lines.size):
             line = element(lines, at)
-            for i in range(min(start + AHEAD, n), min(stop + AHEAD, n)):
+            last = n - 1 if line >= below else n  # what lies in the next row
+            for i in range(min(start + AHEAD, last), min(stop + AHEAD, last)):
                 prefetch(array, i * below + line)
         for square in range(corners.size):
             corner, goal = element(corners, square), square * LANES
@@ -87,7 +116,7 @@ def _gather(array, n, corners, goals, sources, targets, lines, out, further):
                 transpose(array, corner + i * below, below, out, goals, goal, i)
             for i in range(whole, stop):
                 for c in range(LANES):
-                    if goals[goal + c] >= 0:
+                    if goals[goal + c] >= 0 and (i < n - 1 or corner + c < below):
                         put(out, goals[goal + c] + i, element(array, corner + c + i * below))
         for c in range(sources.size):
             source, target = element(sources, c), element(targets, c)
