@@ -168,12 +168,10 @@ def all_tolerant(monkeypatch: pytest.MonkeyPatch) -> None:
 
     However short they are.
     """
-    from geodim.engine import hard, tolerant
+    from geodim.engine import hard, stepped
 
     monkeypatch.setattr(hard, "HARD_FROM", 200)
     monkeypatch.setattr(hard, "COARSE_FROM", 200)
-    monkeypatch.setattr(hard, "COARSEST_BITS", 8)
-    monkeypatch.setattr(tolerant, "COARSEST_BITS", 8)
     monkeypatch.setattr("geodim.engine.column.MOST_LOOKS", 64)
-    monkeypatch.setattr(tolerant, "MANY", 360)
-    monkeypatch.setattr(tolerant, "ENOUGH", 0)
+    monkeypatch.setattr(stepped, "MANY", 360)
+    monkeypatch.setattr(stepped, "ENOUGH", 0)

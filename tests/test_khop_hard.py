@@ -9,7 +9,7 @@ import pytest
 
 import geodim
 from engine.oracle import assert_same_bits, padded, phi as brute_force
-from geodim.engine import hard, tolerant
+from geodim.engine import hard, stepped
 from geodim.errors import DataFileError
 from geodim.features import iter_hop_blocks, make_operator
 from slow_columns import GOLDEN, clocks
@@ -123,15 +123,15 @@ def test_equal_attributes_are_solved_once():
 
 def test_few_windows_are_looked_at(monkeypatch):
     """Where every window would have to be: two clocks take as many looks as are stated, not n."""
-    monkeypatch.setattr(tolerant, "ENOUGH", 0)
+    monkeypatch.setattr(stepped, "ENOUGH", 0)
     n = 1 << 16
     X = np.sort(clocks(n))[:, np.newaxis]
     found = geodim.khop_dimensions(X, ring(n), 1, n_threads=1)
-    assert found[0].evaluations <= 1.25 * tolerant.MANY * n
+    assert found[0].evaluations <= 1.25 * stepped.MANY * n
     assert not found[0].exact
     assert found[0].error < 1e-3
     exact = geodim.khop_dimensions(X, ring(n), 1, n_threads=1, last_bit=True)
-    assert exact[0].evaluations > 2.0 * tolerant.MANY * n
+    assert exact[0].evaluations > 2.0 * stepped.MANY * n
     for k in (0, 1):
         assert found[k].lower <= exact[k].lower
         assert exact[k].upper <= found[k].upper

@@ -23,6 +23,7 @@ MODULES = [
             "gaps",
             "groups",
             "glances",
+            "in_steps",
             "joins",
             "ladders",
             "lines",
@@ -70,6 +71,13 @@ def grid_column():
     values = np.full(N + PADDING, np.inf)
     values[:N] = np.arange(N) + 0.1 * np.sin(np.arange(N))
     return values
+
+
+def counts_in_steps():
+    """How many of 200 values lie before each of 99 steps, and beyond the last one."""
+    from geodim.engine.kernels.in_steps import SPARE
+
+    return np.minimum(np.arange(99 + SPARE) * (N / 99.0), N).astype(np.float32).round()
 
 
 def layout():
@@ -232,6 +240,9 @@ def calls():
         ("solve_loosely", (sorted_column(), N, records, offsets, counts, 1e-12, 0.5, 5.0, 0, BLOCKS,
                            np.zeros(N), False, 1 << 40, np.empty(N), ranges, np.empty(2, np.int64),
                            np.empty(BLOCKS + 9), work), "ranges"),
+        ("count_below", (np.arange(float(N)), N, 1.5, counts_in_steps()), "counts"),
+        ("solve_in_steps", (grid_column(), N, counts_in_steps(), 99, N / 99.0, 0.0, N - 1.0, 1, N,
+                            np.zeros(N), False, np.empty(N), ranges, work), "ranges"),
         ("raise_bar", (np.ones(N), np.array([[1, N]]), 1, 1, np.zeros(N)), "ranges"),
         ("solve_swept", (sorted_column(), N, records, offsets, counts, 0.0, 1e-12, -1e-12, 0.0, np.inf, 5.0,
                          np.array([[0, BLOCKS]]), np.zeros(N), False, 1 << 40, np.zeros(1, np.uint8),
@@ -245,7 +256,7 @@ def calls():
         ("build_lines", (np.arange(float(N)), N, *fine_lines()), ""),
         ("departures", (np.arange(float(N)), N, 5, np.ones(RUNS), np.empty(N)), ""),
         ("solve_alike", (grid_column(), -grid_column()[N - 1 :: -1], N, *fine_lines(),
-                         *np.array([[3, 9]] * 2), 0.0, 1, N, np.zeros(N), False, np.empty(N), ranges, work),
+                         *np.array([[3, 9]] * 2), 1, N, np.zeros(N), False, np.empty(N), ranges, work),
          "starts ends ranges"),
         ("exact_period", (np.arange(float(N)), N, 9, 9), ""),
         ("nearly_exact_period", (np.arange(float(N)), 9, 0.5), "values"),
@@ -260,7 +271,7 @@ def calls():
         ("solve_straight", (grid_column(), -grid_column()[N - 1 :: -1], np.zeros(N), np.zeros(N + 32), N, 1.0,
                             0.0, np.zeros(1), 1.0, *blocks_of_departures(), *np.array([[3, 9]] * 2),
                             np.array([0, N]), np.array([0]), *np.ones((3, 1)), np.zeros(1), *ladder_of_two(),
-                            *ladder_of_two(), np.full(3, 99.0), 0.0, 1, N, np.zeros(N), False, np.empty(N),
+                            *ladder_of_two(), np.full(3, 99.0), 1, N, np.zeros(N), False, np.empty(N),
                             ranges, work),
          "pattern starts ends edges kinds powers means ranges"),
         ("gather_extremes", (np.arange(float(N)), N, np.zeros(2), np.array([0, N]), 1.0,

@@ -46,7 +46,8 @@ INNER = {
     "differing", "differing_more", "count_pairs", "predicted", "try_size", "require_blocks",
     "highest_level",
     "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
-    "narrower_by", "never_falling", "lower_to_lines", "gaps_together", "exceeded_by", "_merge", "add_run",
+    "most_points", "most_points_of_each", "steps_for",
+    "lower_to_lines", "gaps_together", "exceeded_by", "_merge", "add_run",
     "cells_of", "_few", "_cell_of_rank", "_rank_of_cell", "lowered_bar", "_followers",
 }  # fmt: skip
 
@@ -97,6 +98,7 @@ def test_arrays_that_are_too_short_are_refused(name):
         "solve_loosely",
         "solve_alike",
         "solve_straight",
+        "solve_in_steps",
     ],
 )
 def test_more_intervals_than_there_is_room_for_are_refused(name):

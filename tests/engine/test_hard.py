@@ -12,7 +12,7 @@ from distributions import COLUMNS, column
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim import paper
 from geodim.data.sources import as_source
-from geodim.engine import hard
+from geodim.engine import hard, stepped
 from geodim.engine.alike import Bent, Straight
 from geodim.engine.column import ColumnSolver
 from geodim.engine.dominated import Dominance
@@ -209,13 +209,14 @@ def test_columns_are_rejected_only_below_what_they_may_be_taken_for(all_hard):
 
 def test_what_may_be_hard_is_dropped_by_counts_only_far_below_the_bar(monkeypatch):
     """Its widths may exceed phi: where they may, it must lie below others by as much."""
-    monkeypatch.setattr(hard, "COARSEST_BITS", 4)  # more than what counts do not tell apart
     n = 1 << 14
+    monkeypatch.setattr(stepped, "ENOUGH", n / 16)  # 32 steps: two of them are more than counts may be off by
+    monkeypatch.setattr(stepped, "MANY", 0)
     rng = np.random.default_rng(0)
     line, normal = rng.permutation(pattern(n)), rng.normal(size=n)
     for values, may_be_hard in ((line, True), (normal, False)):
         exact, span = brute_force(padded(np.sort(values)), n), np.ptp(values)
-        near = 2.0**-hard.COARSEST_BITS * span
+        near = stepped.coarsest_share(n) * span
         for above, dropped in ((0.5 * near, not may_be_hard), (1.5 * near, True)):
             bar = np.append(0.0, exact[1:] + above)
             for may_exceed in (False, True):

@@ -14,14 +14,14 @@ import pytest
 from distributions import COLUMNS
 from engine.oracle import padded
 from geodim.data.sources import as_source
-from geodim.engine import tolerant
+from geodim.engine import stepped
 from geodim.engine.hard import is_straight, margin
 from geodim.engine.kernels.counters import N_COUNTERS, TEST_LOOKS, TESTS, WINDOWS
 from geodim.engine.layout import PyramidLayout
 from geodim.engine.nested import Nested
 from geodim.engine.patterns import line_or_pattern, pattern_or_bent
 from geodim.engine.solve import compute_profile, way_of
-from geodim.engine.tolerant import ENOUGH, MANY, Tolerant, affordable
+from geodim.engine.stepped import ENOUGH, MANY, Stepped, affordable
 from geodim.engine.ways import Way
 from slow_columns import INPUTS, SLOW_ONCE, clocks, thirds_32, wave
 
@@ -98,15 +98,14 @@ def test_a_wave_takes_no_more_than_is_allowed(name):
     l = padded(np.sort(WAVES[name](n).astype(np.float64)))
     top, near = PyramidLayout.of(n).top_shift, margin(l, n)
     choose = line_or_pattern if is_straight(l, n) else pattern_or_bent
-    made = choose(l, n, top, False, near)
+    made = choose(l, n, False, near)
     assert near > 0.0
     work = np.zeros(N_COUNTERS, np.int64)
     phi = np.empty(n)
     made.solve(l, n, 1 << top, n, np.zeros(n), False, phi, work)
-    if not isinstance(made, Tolerant):
+    if not isinstance(made, Nested | Stepped):
         assert work[WINDOWS] + made.test_looks * work[TESTS] <= 1.25 * MANY * n
         return
-    assert isinstance(made.way, Nested)
     assert work[WINDOWS] + TEST_LOOKS * work[TESTS] <= 1.5 * affordable(n) / 2 * n
     for d in (1 << top, n // 5, n // 2, n - 9):
         exact = float((l[d:n] - l[: n - d]).min())
@@ -126,8 +125,8 @@ def test_a_wave_takes_no_more_than_is_allowed(name):
 )
 def test_many_columns(make, monkeypatch):
     """From 64 columns on, where columns are dropped unsorted."""
-    monkeypatch.setattr(tolerant, "MANY", 1024)
-    monkeypatch.setattr(tolerant, "ENOUGH", 0)  # at this length every window might be looked at
+    monkeypatch.setattr(stepped, "MANY", 1024)
+    monkeypatch.setattr(stepped, "ENOUGH", 0)  # at this length every window might be looked at
     n = 1 << 15
     rng = np.random.default_rng(n)
     # By columns: where blocks of a row-major array begin depends on where it lies, and with them who leads.

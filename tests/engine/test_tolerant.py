@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,13 +15,10 @@ from engine.alike_columns import ALIKE, WAVES, sorted_column
 from engine.oracle import assert_same_bits, padded, phi as brute_force
 from geodim import paper
 from geodim.data.sources import as_source
-from geodim.engine import layout, patterns, tolerant
-from geodim.engine.alike import Bent, Straight
+from geodim.engine import layout, patterns, stepped
+from geodim.engine.alike import Bent
 from geodim.engine.checkpoint import Checkpoint
-from geodim.engine.hard import (
-    is_straight,
-    margin,
-)
+from geodim.engine.hard import margin
 from geodim.engine.kernels import even_parts, ladders
 from geodim.engine.kernels.counters import N_COUNTERS
 from geodim.engine.kernels.pyramid import BASE
@@ -30,47 +27,71 @@ from geodim.engine.layout import PyramidLayout
 from geodim.engine.nested import Nested
 from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.solve import compute_profile, way_of
+from geodim.engine.stepped import Stepped
 from geodim.engine.target import Solved
-from geodim.engine.tolerant import Tolerant, finest
+from geodim.engine.tolerant import finest, within_tolerance
 from geodim.engine.ways import Way
 from geodim.errors import DataFileError
 from slow_columns import GOLDEN, clocks
 
 
-def ways_of(l, n):
-    return [Bent.of(l, n), *([Straight.of(l, n)] if is_straight(l, n) else [])]
+def assert_solved(way, l, n, size, exact):
+    """Widths are off by less than is said, and the same, gap by gap, or below what others reached."""
+    phi, work = np.append(0.0, np.full(n - 1, np.nan)), np.zeros(N_COUNTERS, np.int64)
+    ranges, count = way.solve(l, n, 1, n, np.zeros(n), False, phi, work)
+    assert ranges[0, 0] == 1
+    assert ranges[count - 1, 1] == n
+    assert np.array_equal(ranges[1:count, 0], ranges[: count - 1, 1])
+    assert np.all(phi[1:] >= exact[1:])
+    assert np.all(phi[1:] - exact[1:] <= way.loose)
+    bar = np.maximum.accumulate(np.random.default_rng(n).uniform(0.999, 1.001, n) * phi)
+    other = np.full(n, -np.inf)
+    for first in range(0, n, size):
+        begin, end = max(first, 1), min(first + size, n)
+        filled, number = way.solve(l, n, begin, end, bar, False, other, work)
+        there = np.zeros(n, np.bool_)
+        for a, b in filled[:number].tolist():
+            there[a:b] = True
+        part = np.arange(begin, end)
+        assert_same_bits(other[part[there[part]]], phi[part[there[part]]])
+        left_out = part[~there[part]]
+        assert np.all(phi[left_out] < bar[left_out])
 
 
-@pytest.mark.parametrize("name", [*ALIKE, *(name for name in COLUMNS if "huge" not in name)])
-def test_widths_exceed_phi_by_less_than_they_say(name):
+KINDS = [*ALIKE, *WAVES, *(name for name in COLUMNS if "huge" not in name)]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_counts_in_steps_are_off_by_less_than_they_say(name, monkeypatch):
+    """Whatever the column: few steps or more than there are values, counted in either type."""
     n = 1100
     l = sorted_column(name, n)
     span = float(l[n - 1] - l[0])
     if not 1e-250 < span < 1e250:
         return
     exact = brute_force(l, n)
-    top = PyramidLayout(n).top_shift
-    for way, bits in itertools.product(ways_of(l, n), (5, 9, 13, 20, 45)):
-        tolerance = math.ldexp(span, -bits)
-        made = Tolerant(replace(way, loose=tolerance), top, tolerance + 2.0 * math.ulp(span))
-        phi, work = np.full(n, np.nan), np.zeros(N_COUNTERS, np.int64)
-        ranges, count = made.solve(l, n, 1, n, np.zeros(n), False, phi, work)
-        assert ranges[:count].tolist()[0][0] == 1
-        assert np.all(phi[1:] >= exact[1:])
-        assert np.all(phi[1:] - exact[1:] <= made.loose)
-        # With a bar, every gap is solved in the same way, or lies below it.
-        bar = np.maximum.accumulate(np.random.default_rng(bits).uniform(0.999, 1.001, n) * exact)
-        other = np.full(n, -np.inf)
-        for first in range(0, n, 1 << top):
-            begin, end = max(first, 1), min(first + (1 << top), n)
-            filled, number = made.solve(l, n, begin, end, bar, False, other, work)
-            there = np.zeros(n, np.bool_)
-            for a, b in filled[:number].tolist():
-                there[a:b] = True
-            part = np.arange(begin, end)
-            assert_same_bits(other[part[there[part]]], phi[part[there[part]]])
-            left_out = part[~there[part]]
-            assert np.all(phi[left_out] < bar[left_out])
+    monkeypatch.setattr(stepped, "ENOUGH", 0)
+    for many, single in ((0.3, n), (4, 0), (300, n), (9000, 0)):
+        monkeypatch.setattr(stepped, "MANY", many)
+        monkeypatch.setattr(stepped, "MOST_SINGLE", single)
+        way = Stepped.of(l, n)
+        assert way.counts.dtype == (np.float32 if single else np.float64)
+        assert way.loose == stepped.coarsest(span, n) <= stepped.coarsest_share(n) * span
+        assert abs(way.loose / span * way.steps - 2.0) < 1e-6
+        edges = l[0] + way.step * np.arange(way.steps + 1)
+        there = np.abs(l[:n, np.newaxis] - edges).min(axis=0) > 1e-9 * span  # others may be on either side
+        assert np.array_equal(way.counts[: way.steps + 1][there], np.searchsorted(l[:n], edges[there]))
+        assert np.all(way.counts[way.steps :] == n)
+        assert_solved(way, l, n, 256, exact)
+
+
+def test_multiples_of_a_step_do_not_round():
+    rng = np.random.default_rng(3)
+    for n in (1 << 14, 10**6, (1 << 26) - 1):
+        for span in rng.lognormal(0.0, 100.0, 50).tolist():
+            step, steps = stepped.step_of(span, n), stepped.steps_of(n)
+            assert all(Fraction(step) * i == Fraction(step * i) for i in (3, steps // 3, steps - 1, steps))
+            assert span < step * steps < span * (1.0 + 2.0**-21)
 
 
 @pytest.fixture
@@ -82,7 +103,7 @@ def many_levels(monkeypatch):
     monkeypatch.setattr(PyramidLayout, "of", lambda n: made[n])
 
 
-@pytest.mark.parametrize("name", [*ALIKE, *WAVES, *(name for name in COLUMNS if "huge" not in name)])
+@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("n", [700, 4100])
 def test_the_recursion_is_off_by_less_than_it_says(name, n, many_levels):
     """Whatever others reached: then widths are the same, or lie below that."""
@@ -91,38 +112,21 @@ def test_the_recursion_is_off_by_less_than_it_says(name, n, many_levels):
     if not 1e-250 < span < 1e250:
         return
     exact = brute_force(l, n)
-    nested = Nested.of(l, n)
+    nested = Nested.of(l, n, 0.0)
     for bits in (3, 6, 9, 13, 20, 38):
-        way = replace(nested, loose=math.ldexp(span, -bits))
-        if way.loose < way.finest:
-            continue
-        phi, work = np.zeros(n), np.zeros(N_COUNTERS, np.int64)
-        ranges, count = way.solve(l, n, 1, n, np.zeros(n), False, phi, work)
-        assert ranges[:count].tolist() == [[1, n]]
-        assert np.all(phi[1:] >= exact[1:])
-        assert np.all(phi[1:] - exact[1:] <= way.loose + 2.0 * math.ulp(span))
-        bar = np.maximum.accumulate(np.random.default_rng(bits).uniform(0.999, 1.001, n) * phi)
-        other = np.full(n, -np.inf)
-        size = 1 << way.layout.top_shift
-        for first in range(0, n, size):
-            filled, number = way.solve(l, n, max(first, 1), min(first + size, n), bar, False, other, work)
-            there = np.zeros(n, np.bool_)
-            for a, b in filled[:number].tolist():
-                there[a:b] = True
-            part = np.arange(max(first, 1), min(first + size, n))
-            assert_same_bits(other[part[there[part]]], phi[part[there[part]]])
-            left_out = part[~there[part]]
-            assert np.all(phi[left_out] < bar[left_out])
+        way = nested.within(math.ldexp(span, -bits))
+        if way.may_be_solved:
+            assert_solved(way, l, n, 1 << way.layout.top_shift, exact)
 
 
 def test_the_larger_the_tolerance_the_less_is_looked_at(many_levels):
     n = 4100
     l = padded(np.sort(WAVES["fifty spacings high"](np.arange(n))))
-    nested, span = Nested.of(l, n), float(l[n - 1] - l[0])
-    looks = [replace(nested, loose=math.ldexp(span, -bits)).looks(l, n, 1e9) for bits in range(3, 20, 2)]
+    nested, span = Nested.of(l, n, 0.0), float(l[n - 1] - l[0])
+    looks = [nested.within(math.ldexp(span, -bits)).looks(l, n, 1e9) for bits in range(3, 20, 2)]
     assert looks == sorted(looks)
     assert looks[0] < 0.1 * looks[-1]
-    assert replace(nested, loose=math.ldexp(span, -19)).looks(l, n, 0.5 * looks[-1]) == math.inf
+    assert nested.within(math.ldexp(span, -19)).looks(l, n, 0.5 * looks[-1]) == math.inf
 
 
 def test_the_finest_that_suffices_is_approached_from_below():
@@ -141,20 +145,30 @@ def test_the_finest_that_suffices_is_approached_from_below():
             assert sum(bits > most for bits in tried) <= 5
 
 
-def test_values_far_from_zero_have_lines_of_their_own(all_tolerant, monkeypatch):
-    """There, roundings of the recursion would be larger than the tolerance."""
+def test_values_far_from_zero_are_counted_in_steps(all_tolerant):
+    """There, roundings of the recursion would be larger than a tolerance of its own."""
     n = 3000
     l = padded(np.sort(clocks(n)) + 2.0**44)
-    span, top = float(l[n - 1] - l[0]), PyramidLayout.of(n).top_shift
-    assert Nested.of(l, n).finest > math.ldexp(span, -8)
-    monkeypatch.setattr(tolerant, "MANY", 4096)
-    made = Tolerant.of(l, n, Bent.of(l, n), top, span, lambda: Bent.of(l, n), looks=1e9)
-    assert isinstance(made.way, Bent)
-    phi, work = np.zeros(n), np.zeros(N_COUNTERS, np.int64)
-    made.solve(l, n, 1, n, np.zeros(n), False, phi, work)
-    excess = phi[1:] - brute_force(l, n)[1:]
-    assert excess.min() >= 0.0
-    assert 0.0 < excess.max() <= made.loose
+    span = float(l[n - 1] - l[0])
+    assert not Nested.of(l, n, 2.0 * span / stepped.steps_of(n)).may_be_solved
+    way = within_tolerance(l, n, Bent.of(l, n), span, looks=1e9)
+    assert isinstance(way, Stepped)
+    assert_solved(way, l, n, 64, brute_force(l, n))
+
+
+@pytest.mark.parametrize("name", [*ALIKE, *WAVES])
+def test_what_is_chosen_is_as_fine_as_it_may_be(name, all_tolerant):
+    """Steps only where the recursion would take too many looks within two of them, or finer tolerances."""
+    n = 3000
+    l = sorted_column(name, n)
+    found = within_tolerance(l, n, Bent.of(l, n), float(l[n - 1] - l[0]), looks=1e9)
+    in_steps = Stepped.of(l, n)
+    if isinstance(found, Stepped):
+        nested = Nested.of(l, n, 0.9 * in_steps.loose)
+        assert not nested.may_be_solved or nested.looks(l, n, stepped.affordable(n) / 2) == math.inf
+    else:
+        assert found.loose < in_steps.loose
+    assert_solved(found, l, n, 1 << PyramidLayout.of(n).top_shift, brute_force(l, n))
 
 
 def test_ladders_hold_at_most_what_they_have_room_for():
@@ -172,8 +186,8 @@ def test_waves_take_little_work(name):
     n = 1 << 18
     values = WAVES[name](np.arange(n))
     result = geodim.intrinsic_dimension(values[:, np.newaxis], n_threads=1)
-    assert result.evaluations < 1000 * n
-    assert result.exact or 0.0 < result.error < 1e-2
+    assert result.evaluations < 1.25 * stepped.affordable(n) / 2 * n
+    assert result.exact or 0.0 < result.error < 1e-3
     l = np.sort(values)
     for k in (2, 40, n // 7, n // 2, n - 5):
         low, high = result.phi_bounds(k)
@@ -323,9 +337,8 @@ def test_lines_are_not_tried_where_they_cannot_save_enough(near, monkeypatch):
     l = padded(np.sort(clocks(n)))
     tried = []
     monkeypatch.setattr(patterns, "lines_or_bent", lambda *_: tried.append(1) or Bent.of(l, n))
-    top = PyramidLayout.of(n).top_shift
-    found = patterns.pattern_or_bent(l, n, top, False, margin(l, n) if near else 0.0)
-    assert isinstance(found, Tolerant if near else Bent)
+    found = patterns.pattern_or_bent(l, n, False, margin(l, n) if near else 0.0)
+    assert isinstance(found, Nested | Stepped if near else Bent)
     assert len(tried) == (0 if near else 1)
 
 

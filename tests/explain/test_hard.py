@@ -8,7 +8,7 @@ import pytest
 import geodim
 from engine.oracle import assert_same_bits
 from geodim.data.sources import as_source
-from geodim.engine import patience, subgradient, tolerant
+from geodim.engine import patience, stepped, subgradient
 from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.patience import Patience
 from geodim.engine.solve import compute_profile
@@ -56,11 +56,11 @@ def test_a_core_has_the_dimension_of_the_result(all_tolerant):
 
 def test_few_windows_are_looked_at(monkeypatch):
     """Where every window would have to be, as many are as are stated."""
-    monkeypatch.setattr(tolerant, "ENOUGH", 0)
+    monkeypatch.setattr(stepped, "ENOUGH", 0)
     n = 1 << 16
     X = np.random.default_rng(0).permutation(clocks(n))[:, np.newaxis]
     what_if = geodim.WhatIf(X, n_threads=1)
-    assert what_if.two.work[WINDOWS] <= 1.25 * tolerant.MANY * n
+    assert what_if.two.work[WINDOWS] <= 1.25 * stepped.MANY * n
     assert what_if.result.error < 1e-3
 
 

@@ -12,7 +12,7 @@ import geodim
 from engine.oracle import padded, phi as brute_force
 from explain import brute
 from geodim.data.sources import as_source
-from geodim.engine import tolerant
+from geodim.engine import stepped
 from geodim.engine.kernels.counters import WINDOWS
 from geodim.explain.coarse import CoarseProfiles
 from geodim.explain.passes import ColumnPass, Raised, exact_source
@@ -259,7 +259,7 @@ def test_few_windows_are_looked_at(monkeypatch, call, times):
     """Of two clocks, exact widths need all of them: about n / 2 for each size."""
     looked = []
     merge = Raised.merge
-    monkeypatch.setattr(tolerant, "ENOUGH", 0)
+    monkeypatch.setattr(stepped, "ENOUGH", 0)
 
     def merge_and_count(self, solved):
         looked.append(solved.work[WINDOWS])
@@ -272,4 +272,4 @@ def test_few_windows_are_looked_at(monkeypatch, call, times):
     X = np.stack([rng.permutation(values), 0.9 * rng.permutation(values)], axis=1)
     found = call(X)
     assert 0.0 < found.error < 1e-3
-    assert 0 < sum(looked) <= 1.25 * 2 * times * tolerant.MANY * n
+    assert 0 < sum(looked) <= 1.25 * 2 * times * stepped.MANY * n

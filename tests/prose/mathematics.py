@@ -14,8 +14,8 @@ from geodim.engine.hard import GRID_SPREAD
 from geodim.engine.kernels.counters import TEST_LOOKS
 from geodim.engine.kernels.joins import WANTED
 from geodim.engine.kernels.pyramid import BASE, BLOCK
+from geodim.engine.stepped import ENOUGH, MANY
 from geodim.engine.steps import SMALL, SMALLEST
-from geodim.engine.tolerant import ENOUGH, MANY
 
 if TYPE_CHECKING:
     from prose.pages import Page

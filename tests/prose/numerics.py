@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geodim.engine import hard, nested, tolerant
+from geodim.engine import hard, nested, stepped, tolerant
 from geodim.engine.column import HUGE, LARGEST, MOST_LOOKS, NEARLY, SMALLER
-from geodim.engine.kernels.alike import ROUNDINGS
 from geodim.engine.kernels.counters import TEST_LOOKS
-from geodim.engine.kernels.pyramid import BASE
+from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.lattices import lattice
 from geodim.engine.recursion import GAPS_TRIED
 from geodim.engine.rounding import SLACK_BITS
@@ -103,28 +102,38 @@ def within_a_tolerance(page: Page) -> None:
     assert hard.EVEN_PARTS == 16  # "a sixteenth"
     page.says("From {} columns on, columns are dropped unsorted", MANY_COLUMNS)
     page.says("at lengths below {}, which are solved exactly", BASE)
-    page.says("more than {} windows per length, and at more than 2^{} / n", f"{tolerant.MANY:,}",
-              tolerant.ENOUGH.bit_length() - 1)  # fmt: skip
+    page.says("more than {} windows per length, and at more than 2^{} / n", f"{stepped.MANY:,}",
+              stepped.ENOUGH.bit_length() - 1)  # fmt: skip
     assert GAPS_TRIED == 4  # "four gaps"
-    page.says("{} ≤ b < {},", hard.COARSEST_BITS, tolerant.FINEST_BITS)
+    page.says("of the range, b < {},", tolerant.FINEST_BITS)
     page.says("a test of a block counting as the {} windows", TEST_LOOKS)
     assert nested.GAPS_TRIED == 3  # "three of the recursion's gaps"
     page.says("Its slack s is 2^-{} of the largest value", SLACK_BITS)
     page.says("above V − (T − {}s)", int(nested.SLACKS))
     page.says("T is at least {}s", int(2 * nested.SLACKS))
-    page.says("{} lengths at a time, whose bounds", BASE)
-    page.says("2^-{} of T for taking it off", -int(np.log2(ROUNDINGS)))
     assert NEARLY == 0.75  # "three quarters"
     page.says("of the {} looks per length that make it give up", f"{MOST_LOOKS:,}")
     page.says(
         "or of whose {} next neighbours at {} of {} places", hard.NEARBY, hard.EVEN_WINDOWS, hard.WINDOWS_SEEN
     )
-    page.says("with which no more than {} windows per length, or 2^{} in all", f"{tolerant.MANY // 2:,}",
-              tolerant.ENOUGH.bit_length() - 2)  # fmt: skip
+    page.says("with which no more than {} windows per length, or 2^{} in all", f"{stepped.MANY // 2:,}",
+              stepped.ENOUGH.bit_length() - 2)  # fmt: skip
     page.says("every {}th or every {}th value counts", *hard.APART[1:])
     page.allows("Why not 10^-12 here?", "the bound of the paragraph before")
-    page.says("within {} lengths widths are lowered", BASE)
-    page.says("below others by 2^-{} of its range", hard.COARSEST_BITS)
+    page.says("the root of {} n, or of 2^{}, so that", f"{stepped.MANY:,}", stepped.ENOUGH.bit_length() - 1)
+    page.says("so that this takes {} windows per length, or 2^{} in all", f"{stepped.MANY // 2:,}",
+              stepped.ENOUGH.bit_length() - 2)  # fmt: skip
+    page.says("about {} steps for 10^6 points", f"{round(stepped.steps_of(10**6), -3):,}")
+    page.says("h is a float of {} bits", stepped.STEP_BITS + 1)
+    page.says("so w h + {} ulp is at least phi_k", int(stepped.ROUNDINGS))
+    page.says("`loose` = 2h + {} ulp", int(2 * stepped.ROUNDINGS))
+    page.says("Lengths below {} are solved exactly", BLOCK)
+    of_range, of_largest = hard.largest_margins(10**6)
+    page.says(
+        "factors of 1 + 2^{} and 1 + 2^{} cover",
+        round(np.log2(0.5 * of_range * stepped.steps_of(10**6) - 1.0)),
+        round(np.log2(of_largest * 2.0**hard.NEAR_BITS - 1.0)),
+    )
     found = {row["input"]: row for row in benchmark("slow-inputs")["now"]["rows"] if row["n"] == 10**6}
     for name, words in (
         ("angles in float32", "`error` is about {} for lines"),

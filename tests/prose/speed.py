@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from distributions import COLUMNS
 from geodim.engine.kernels.pyramid import BLOCK
 from geodim.engine.sorter import DEAL_OUT_FROM
-from geodim.engine.tolerant import ENOUGH, MANY
+from geodim.engine.stepped import ENOUGH, MANY
 from geodim.engine.ways import MANY_COLUMNS
 from prose.sources import benchmark, between, found, section, units
 

@@ -76,7 +76,7 @@ class Straight:
     means: NDArray[np.float64]
     pattern: NDArray[np.float64]
     state: NDArray[np.float64]  # how many windows were needed so far
-    loose: float = 0.0
+    loose: ClassVar = 0.0
     test_looks: ClassVar[int] = TEST_LOOKS
 
     @classmethod
@@ -118,8 +118,7 @@ class Straight:
             l, self.mirrored, self.u, self.ahead, n, self.slope, self.rest, self.pattern, self.margin,
             self.offsets, self.counts, self.tops, self.floors, self.quanta, self.beyond, self.starts,
             self.ends, zones.edges, zones.kinds, zones.trends, zones.spreads, zones.powers, self.means,
-            *zones.starts.arrays, *zones.ends.arrays, self.state, self.loose, first, stop, known, skip, phi,
-            ranges, work,
+            *zones.starts.arrays, *zones.ends.arrays, self.state, first, stop, known, skip, phi, ranges, work,
         )  # fmt: skip
         return ranges, count
 
@@ -133,7 +132,7 @@ class Lines:
 
     edges: list[int]
     lines: dict[int, Straight] = field(default_factory=dict)  # as far as they were needed
-    loose: float = 0.0
+    loose: ClassVar = 0.0
     test_looks: ClassVar[int] = TEST_LOOKS
 
     @classmethod
@@ -203,7 +202,7 @@ class Bent:
     quanta: NDArray[np.int32]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    loose: float = 0.0
+    loose: ClassVar = 0.0
     test_looks: ClassVar[int] = BENT_LOOKS
 
     @classmethod
@@ -234,7 +233,7 @@ class Bent:
         ranges = np.empty(((stop - first) // BASE + BASE + 2, 2), np.int64)
         count = alike.solve_alike(
             l, self.mirrored, n, self.offsets, self.counts, self.records, self.quanta, self.starts, self.ends,
-            self.loose, first, stop, known, skip, phi, ranges, work,
+            first, stop, known, skip, phi, ranges, work,
         )  # fmt: skip
         return ranges, count
 

@@ -29,6 +29,7 @@ from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.places import spread_places
 from geodim.engine.segments import Segmented, may_be_segments
 from geodim.engine.skeleton import is_noise, jumps_of, widest_between
+from geodim.engine.stepped import coarsest, coarsest_share
 from geodim.engine.ways import COARSE_FROM
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
     from geodim.engine.alike import Bent, Lines
 
 HARD_FROM = 1 << 14  # points; shorter columns are solved exactly soon enough
-COARSEST_BITS = 11  # widths are off by 2^-11 of the range at most, see `geodim.engine.tolerant`
-NEAR_BITS = 46  # or by 2^-46 of the largest value, or not at all
+NEAR_BITS = 46  # widths are off by 2^-46 of the largest value, or as in `geodim.engine.tolerant`, or exact
 ROUNDING_BITS = 48  # and steps of a period by 2^-48 of it
 CERTAIN_BITS = 42  # the mean width is known to 2^-42 of itself, so the dimension to 10^-12
 LARGEST, SMALLEST = 2.0**900, 2.0**-900  # where no sum overflows, and roundings are those of normal numbers
@@ -147,8 +147,7 @@ def margin(l: NDArray[np.float64], n: int, cells: int = 0) -> float:
     if cells and not straight and not even_parts.part_in_values(l, n, cells):
         return 0.0
     if straight or (n >= COARSE_FROM and (cells or has_even_part(l, n) or is_even_nearby(l, n))):
-        span = float(l[n - 1] - l[0])
-        return max(roundings, math.ldexp(span, -COARSEST_BITS) + 2.0 * math.ulp(span))
+        return max(roundings, coarsest(float(l[n - 1] - l[0]), n))
     return roundings if may_repeat(l, n) else 0.0
 
 
@@ -159,7 +158,7 @@ def largest_margins(n: int) -> tuple[float, float]:
     """
     if not HARD_FROM <= n < MOST_POINTS:
         return 0.0, 0.0
-    return math.ldexp(1.0 + 2.0**-30, -COARSEST_BITS), math.ldexp(1.0 + 2.0**-30, -NEAR_BITS)
+    return coarsest_share(n), math.ldexp(1.0 + 2.0**-30, -NEAR_BITS)
 
 
 def _magnitude(l: NDArray[np.float64], n: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,34 +23,46 @@ SLACKS = 4.0  # of bounds: more than what roundings add to a tolerance
 
 @dataclass(frozen=True)
 class Nested:
-    """A column prepared for the recursion; widths exceed phi by at most ``loose``, roundings included."""
+    """A column prepared for the recursion within a tolerance."""
 
     layout: PyramidLayout
     records: NDArray[np.float64]
     slack: float
     span: float
-    loose: float = 0.0
+    tolerance: float  # roundings of bounds included
 
     @classmethod
-    def of(cls, l: NDArray[np.float64], n: int) -> Nested:
+    def of(cls, l: NDArray[np.float64], n: int, tolerance: float) -> Nested:
         """Prepare n ascending values."""
         layout, span = PyramidLayout.of(n), float(l[n - 1] - l[0])
         slack = math.ldexp(max(abs(float(l[0])), abs(float(l[n - 1]))), -SLACK_BITS)
         records = np.empty((pyramid.RECORD, layout.total))
         pyramid.build_base(l, n, records, layout.counts[0], 0.0, span)
         pyramid.build_parents(l, n, records, layout.offsets, layout.counts, 0.0, span)
-        return cls(layout, records, slack, span)
+        return cls(layout, records, slack, span, tolerance)
+
+    def within(self, tolerance: float) -> Nested:
+        """Return the same column within another tolerance."""
+        return replace(self, tolerance=tolerance)
 
     @property
-    def finest(self) -> float:
-        """The least tolerance that is mostly no rounding."""
-        return 2.0 * SLACKS * self.slack
+    def loose(self) -> float:
+        """By how much widths may exceed phi: each of the two is rounded."""
+        return self.tolerance + 2.0 * math.ulp(self.span)
+
+    @property
+    def may_be_solved(self) -> bool:
+        """Whether the tolerance is mostly no rounding of bounds."""
+        return self.tolerance >= 2.0 * SLACKS * self.slack
 
     def solve(
         self, l: NDArray[np.float64], n: int, first: int, stop: int, known: NDArray[np.float64], skip: bool,
         phi: NDArray[np.float64], work: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:  # fmt: skip
-        """Solve the sizes d in [first, stop), all of some gaps of the top level."""
+        """Solve the sizes d in [first, stop), all of some gaps of the top level.
+
+        What is tried for the sizes of a gap depends on where it begins, so these are solved one by one.
+        """
         ranges = np.empty(((stop - first) // BASE + BASE, 2), np.int64)
         gaps = first >> self.layout.top_shift, ((stop - 1) >> self.layout.top_shift) + 1
         return ranges, self._solve(l, n, gaps, known, skip, 1 << 62, phi, ranges, work)
@@ -78,7 +90,7 @@ class Nested:
         total = self.layout.total
         found: int = loose_gaps.solve_loosely(
             l, n, self.records, self.layout.offsets, self.layout.counts, self.slack,
-            self.loose - SLACKS * self.slack, self.span, *gaps, known, skip, most, phi, ranges,
+            self.tolerance - SLACKS * self.slack, self.span, *gaps, known, skip, most, phi, ranges,
             np.empty(total // pyramid.GROUP, np.int64), np.empty(total), work,
         )  # fmt: skip
         return found

@@ -27,7 +27,8 @@ from geodim.engine.kernels.counters import WINDOWS
 from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.long_patterns import LongPattern
 from geodim.engine.segments import Segmented, may_be_segments
-from geodim.engine.tolerant import Tolerant, affordable, may_be_tolerant
+from geodim.engine.stepped import affordable
+from geodim.engine.tolerant import may_be_tolerant, within_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,11 +77,11 @@ class Periodic:
         return np.array([[first, stop]], np.int64), 1
 
 
-def line_or_pattern(l: NDArray[np.float64], n: int, top: int, exact: bool, near: float) -> Alike:
+def line_or_pattern(l: NDArray[np.float64], n: int, exact: bool, near: float) -> Alike:
     """Choose the method for a column that stays close to a line.
 
     ``exact`` says whether its differences are exact, ``near`` how far its widths may be off, which is a few
-    roundings if that suffices; gaps have 2**top sizes.
+    roundings if that suffices.
     """
     found: Alike | None = repeating(l, n) if exact else None
     if found is not None:
@@ -92,7 +93,7 @@ def line_or_pattern(l: NDArray[np.float64], n: int, top: int, exact: bool, near:
     line = Straight.around(l, n, departures)
     looks = looks_if_dear(l, n, line, affordable(n)) if near > 0.0 else 0.0
     if looks > 0.0:
-        found = relaxed(l, n) or Tolerant.of(l, n, line, top, near, OnceBent(l, n), looks)
+        found = relaxed(l, n) or within_tolerance(l, n, line, near, looks)
     return found or line
 
 
@@ -111,7 +112,7 @@ class OnceBent:
 
 
 def pattern_or_bent(
-    l: NDArray[np.float64], n: int, top: int, exact: bool, near: float, bent: OnceBent | None = None
+    l: NDArray[np.float64], n: int, exact: bool, near: float, bent: OnceBent | None = None
 ) -> Alike:
     """Choose the method for any other alike column; see `line_or_pattern`.
 
@@ -128,7 +129,7 @@ def pattern_or_bent(
         found = bent()
     else:
         found = lines_or_bent(l, n, bent)
-    return (Tolerant.of(l, n, found, top, near, bent) if near > 0.0 else None) or found
+    return (within_tolerance(l, n, found, near) if near > 0.0 else None) or found
 
 
 def is_far_too_dear(l: NDArray[np.float64], n: int, bent: OnceBent) -> bool:
@@ -167,7 +168,7 @@ class InPieces:
     """Solves pieces of an alike column; what this needs is prepared with the first piece."""
 
     def __init__(
-        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, int, bool, float], Alike],
+        self, solver: ColumnSolver, make: Callable[[NDArray[np.float64], int, bool, float], Alike],
         l: NDArray[np.float64], n: int, known: NDArray[np.float64], skip: bool, top: int,
         exact: bool, near: float,
     ) -> None:  # fmt: skip
@@ -185,7 +186,7 @@ class InPieces:
         """Solve one piece."""
         with self.lock:
             if self.column is None:
-                self.column = self.make(self.l, self.n, self.top, self.exact, self.near)
+                self.column = self.make(self.l, self.n, self.exact, self.near)
                 self.solver.loose = self.column.loose
         first, last = max(piece[0] << self.top, 1), min(piece[1] << self.top, self.n)
         return self.column.solve(self.l, self.n, first, last, self.known, self.skip, self.solver.phi, work)

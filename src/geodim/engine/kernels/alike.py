@@ -98,8 +98,8 @@ def below(width, quantum):
 
 
 @njit(nogil=True, cache=True, counts_references=False)
-def mark_settled(best, d0, count, head, tail, rest, quanta, outside, tolerance, settled):
-    """Mark the sizes at which no untried window is narrower by ``tolerance``; return the number of others.
+def mark_settled(best, d0, count, head, tail, rest, quanta, outside, settled):
+    """Mark the sizes at which no untried window is narrower; return the number of others.
 
     At the size d = d0 + e, all untried windows whose quantum is quanta[k] are at least
     ``outside[e, k] + c d`` wide, where c is the sum of ``head``, ``tail`` and ``rest``; ``outside`` is
@@ -118,8 +118,6 @@ def mark_settled(best, d0, count, head, tail, rest, quanta, outside, tolerance, 
             if outside[e, kind] > surely or best[e] == 0.0:
                 continue
             width, less = below(best[e], quanta[kind])
-            if width - less > best[e] - tolerance:
-                width, less = best[e], tolerance
             above = ((width - head * d) - tail * d) - rest * d
             off = ROUNDINGS * (abs(above) + less + 2.0**-25 * head * d)
             if not (above - less) + off < outside[e, kind]:
@@ -180,27 +178,6 @@ def narrower(best, settled, d0, count, around, c, pattern, quantum):
             highest = max(highest, (((width - around) - less) - c * e) - more)
             largest = max(largest, abs(best[e] - around) + (best[e] - width) + abs(more))
     return highest + ROUNDINGS * (largest + c * count)
-
-
-@njit(nogil=True, cache=True, counts_references=False)
-def narrower_by(best, settled, d0, count, around, c, pattern, quantum, tolerance):
-    """Return a T as `narrower` does, or one such that wider windows are narrower by ``tolerance`` at most."""
-    highest = narrower(best, settled, d0, count, around, c, pattern, quantum)
-    if tolerance > 0.0:
-        any_quantum = highest
-        if quantum > 0.0:
-            any_quantum = narrower(best, settled, d0, count, around, c, pattern, 0.0)
-        if abs(any_quantum) < np.inf:
-            off = ROUNDINGS * (abs(any_quantum) + tolerance)
-            highest = min(highest, (any_quantum - tolerance) + off)
-    return highest
-
-
-@njit(nogil=True, cache=True, counts_references=False)
-def never_falling(best, count):
-    """Lower widths to those of larger windows."""
-    for e in range(count - 2, -1, -1):
-        best[e] = min(best[e], best[e + 1])
 
 
 @njit(nogil=True, cache=True, counts_references=False)
@@ -286,12 +263,11 @@ def lowered(best, before, count):
 
 @njit(nogil=True, cache=True, counts_references=False)
 def descend(
-    l, n, offsets, counts, records, quanta, top, d0, sizes, c, pattern, tolerance, stack, bounds, before,
-    settled, best, work,
+    l, n, offsets, counts, records, quanta, top, d0, sizes, c, pattern, stack, bounds, before, settled, best,
+    work,
 ):  # fmt: skip
-    """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1, or to within ``tolerance``.
+    """Lower ``best`` to the narrowest widths of the sizes d0 .. d0 + sizes - 1.
 
-    Quanta that are no larger than the tolerance make no difference, and count as none.
     ``stack`` is (4 levels + blocks of level top,) int64, ``bounds`` (CLASSES,) and ``before`` (BASE,)
     float64: scratch.  Sizes that are ``settled``, (BASE,) bool, need not be lowered, though they may be.
     """
@@ -299,7 +275,6 @@ def descend(
     finest = -1075  # finer powers of two are not distinguished as quanta
     if around > 0.0:
         finest = math.frexp(around - np.nextafter(around, 0.0))[1] - 1 - FINER
-    below_tolerance = math.frexp(tolerance)[1] - 1 - finest if tolerance > 0.0 else -1
     bounds[:] = np.nan
     head, tail = halves(c)
     depth = 0
@@ -320,11 +295,9 @@ def descend(
         )
         work[TESTS] += 1
         kind = min(max(exponent - finest, 0), CLASSES - 1)
-        if kind <= below_tolerance:
-            kind = 0
         if np.isnan(bounds[kind]):
             quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
-            bounds[kind] = narrower_by(best, settled, d0, sizes, around, c, pattern, quantum, tolerance)
+            bounds[kind] = narrower(best, settled, d0, sizes, around, c, pattern, quantum)
         if lowest > bounds[kind]:
             continue
         if level > 0:
@@ -342,8 +315,8 @@ def descend(
 
 @njit(nogil=True, cache=True)
 def solve_alike(
-    l, mirrored, n, offsets, counts, records, quanta, starts, ends, tolerance, d_first, d_stop, known,
-    skip_smallest, phi, ranges, work,
+    l, mirrored, n, offsets, counts, records, quanta, starts, ends, d_first, d_stop, known, skip_smallest,
+    phi, ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first being a multiple of BASE (or 1).
 
@@ -358,7 +331,6 @@ def solve_alike(
         As `lines.build_lines` fills them.
     starts, ends : (m,) int64, positions: windows of all sizes that start or end there are tried; ends are
         counted from the last value
-    tolerance : float64, by how much widths may exceed phi; 0 is exact
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -411,11 +383,9 @@ def solve_alike(
                 continue
             work[LEAVES] += 1
             descend(
-                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, no_pattern, tolerance, stack,
-                bounds, before, settled, found, work,
+                l, n, offsets, counts, records, quanta, top, d0, stop - d0, c, no_pattern, stack, bounds,
+                before, settled, found, work,
             )  # fmt: skip
-            if tolerance > 0.0:
-                never_falling(found, stop - d0)
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
             n_ranges = note_range(ranges, n_ranges, d0, stop)

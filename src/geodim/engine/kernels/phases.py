@@ -401,7 +401,7 @@ def finish_long_period(
             continue
         for d in range(d0, stop):
             outside[d - d0, 0] = -limits[d] - margin
-        if mark_settled(found, d0, stop - d0, head, tail, rest, no_quantum, outside, 0.0, settled) > 0:
+        if mark_settled(found, d0, stop - d0, head, tail, rest, no_quantum, outside, settled) > 0:
             work[LEAVES] += 1
             left += 1
             if left > SOME + (d0 >> (BASE_SHIFT + LEFT_SHIFT)):
@@ -411,6 +411,6 @@ def finish_long_period(
             above = ((found[0] - head * d0) - tail * d0) - rest * d0
             descend_line(
                 l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, d0, stop - d0,
-                slope + rest, pattern, above, margin, 0.0, stack, bounds, before, settled, found, work,
+                slope + rest, pattern, above, margin, stack, bounds, before, settled, found, work,
             )  # fmt: skip
     return True

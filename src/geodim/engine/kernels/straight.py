@@ -24,8 +24,7 @@ from geodim.engine.kernels.alike import (
     ROUNDINGS,
     lowered,
     mark_settled,
-    narrower_by,
-    never_falling,
+    narrower,
     seed,
 )
 from geodim.engine.kernels.counters import (
@@ -69,7 +68,6 @@ OFTEN, SELDOM = 5.0, 0.25  # looks of descents for each window that was tried: t
 FAMILY = 1 << 2 * FAN_SHIFT  # blocks that are descended from one two levels above
 LOOK_TESTS = 8  # to look into a block of starts, which takes 50 to 150 ns, counts as so many tests,
 HELPED = 0.8  # unless they are so many all the same
-MOST_PAIRS = 2  # of classes for each size, within a tolerance
 
 
 @njit(nogil=True, cache=True, counts_references=False)
@@ -157,9 +155,9 @@ def highest_level(counts):
 @njit(nogil=True, cache=True, counts_references=False)
 def descend_line(
     l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, d0, sizes, c, pattern, above, margin,
-    tolerance, stack, bounds, before, settled, best, work,
+    stack, bounds, before, settled, best, work,
 ):  # fmt: skip
-    """Lower ``best`` to the narrowest widths of sizes d0 .. d0 + sizes - 1, or nearly, see `alike.descend`.
+    """Lower ``best`` to the narrowest widths of sizes d0 .. d0 + sizes - 1, see `alike.descend`.
 
     ``above`` is by how much best[0] exceeds c d0; ``margin`` is how far the departures may be off.  Two
     levels are taken in one step, so that a block has FAMILY descendants, which are compared together with the
@@ -170,7 +168,6 @@ def descend_line(
     if around > 0.0:
         finest = math.frexp(around - np.nextafter(around, 0.0))[1] - 1 - FINER
     bounds[:] = np.nan
-    below_tolerance = math.frexp(tolerance)[1] - 1 - finest if tolerance > 0.0 else -1
     off = abs(above) + 2.0**-25 * c * d0
     evaluated = 0
     tested = 0
@@ -187,11 +184,9 @@ def descend_line(
         shift = BASE_SHIFT + FAN_SHIFT * level
         left = offsets[level] + block
         kind = min(max(min(quanta[left], beyond[left + (d0 >> shift)]) - finest, 0), CLASSES - 1)
-        if kind <= below_tolerance:
-            kind = 0
         if np.isnan(bounds[kind]):
             quantum = math.ldexp(1.0, int(finest + kind)) if kind > 0 else 0.0
-            bound = narrower_by(best, settled, d0, sizes, around, c, pattern, quantum, tolerance)
+            bound = narrower(best, settled, d0, sizes, around, c, pattern, quantum)
             if abs(bound) < np.inf:
                 bound = (bound + above) + ROUNDINGS * (abs(bound) + off) + margin
             bounds[kind] = bound
@@ -244,8 +239,8 @@ def gaps_together(period):
 def solve_straight(
     l, mirrored, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond,
     starts, ends, edges, kinds, trends, spreads, powers, means, firsts, out, levels, places, heights,
-    end_firsts, end_out, end_levels, end_places, end_heights, state, tolerance, d_first, d_stop, known,
-    skip_smallest, phi, ranges, work,
+    end_firsts, end_out, end_levels, end_places, end_heights, state, d_first, d_stop, known, skip_smallest,
+    phi, ranges, work,
 ):  # fmt: skip
     """Solve the sizes [d_first, d_stop) of one sorted column, d_first being a multiple of BASE (or 1).
 
@@ -275,8 +270,7 @@ def solve_straight(
     firsts, out, levels, places, heights
         The greatest departures, see `ladders.build_ladder`; with ``end_``, the least, cumulative.
     state : (3,) float64, how many windows of a size are tried at first, and at most, and how many looks
-        descents took with fewer; updated by experience, which affects nothing but the time, if exact
-    tolerance : float64, by how much widths may exceed phi; 0 is exact
+        descents took with fewer; updated by experience, which affects nothing but the time
     d_first, d_stop : int, half-open range of sizes d
     known : (n,) float64 over d, never falling
     skip_smallest : bool, whether sizes below BASE are left out
@@ -329,8 +323,6 @@ def solve_straight(
         (firsts, out, levels, places, heights), (end_firsts, end_out, end_levels, end_places, end_heights),
     )  # fmt: skip
     wanted, most_wanted, looks_before = max(state[0], WANTED), min(state[1], MOST_WANTED), state[2]
-    if tolerance > 0.0:
-        wanted = WANTED
     head, tail = halves(slope)
     for batch in range(first_gap, last_gap, gaps):
         d_batch = batch << BASE_SHIFT
@@ -339,14 +331,10 @@ def solve_straight(
         seed(l, n, d_batch, sizes, starts, best)
         seed(mirrored, n, d_batch, sizes, ends, best)
         work[WINDOWS] += (starts.size + ends.size) * sizes
-        if tolerance > 0.0 and classes * classes > MOST_PAIRS * sizes:
-            for e in range(sizes):  # to look through all pairs of classes would take longer than descents
-                unsure[e] = True
-        else:
-            work[WINDOWS] += try_extremes(
-                l, mirrored, n, d_batch, sizes, period, edges, kinds, trends, spreads, ladder, end_ladder,
-                wanted, below, scratch, beside, unsure, best,
-            )  # fmt: skip
+        work[WINDOWS] += try_extremes(
+            l, mirrored, n, d_batch, sizes, period, edges, kinds, trends, spreads, ladder, end_ladder, wanted,
+            below, scratch, beside, unsure, best,
+        )  # fmt: skip
         looked = 0
         before_descents = TEST_LOOKS * work[TESTS] + work[WINDOWS]
         for g in range(batch, min(batch + gaps, last_gap)):
@@ -365,9 +353,7 @@ def solve_straight(
                     if unsure[d0 - d_batch + e]:
                         outside[e, kind] = -np.inf
                 phase = phase + 1 if phase + 1 < period else 0
-            left = mark_settled(
-                found, d0, stop - d0, head, tail, rest, powers, outside, tolerance, settled
-            )  # fmt: skip
+            left = mark_settled(found, d0, stop - d0, head, tail, rest, powers, outside, settled)
             if not unsure[d0 - d_batch]:
                 looked += stop - d0
             if left == 0:
@@ -377,15 +363,12 @@ def solve_straight(
                 above = ((found[0] - head * d0) - tail * d0) - rest * d0
                 descend_line(
                     l, u, ahead, n, offsets, counts, tops, floors, quanta, beyond, d0, stop - d0,
-                    slope + rest, pattern, above, margin, tolerance, stack, bounds, before, settled, found,
-                    work,
+                    slope + rest, pattern, above, margin, stack, bounds, before, settled, found, work,
                 )  # fmt: skip
-            if tolerance > 0.0:
-                never_falling(found, stop - d0)
             for d in range(d0, stop):
                 phi[d] = found[d - d0]
             n_ranges = note_range(ranges, n_ranges, d0, stop)
-        if looked > 0 and tolerance == 0.0:  # otherwise widths must not depend on what was looked at before
+        if looked > 0:
             share = (TEST_LOOKS * work[TESTS] + work[WINDOWS] - before_descents) / looked
             if share > HELPED * looks_before:  # more windows did not help: ties are not told apart by them
                 wanted, most_wanted = WANTED, WANTED
@@ -395,6 +378,5 @@ def solve_straight(
                 looks_before = share
             elif share < SELDOM * wanted:
                 wanted = max(0.75 * wanted, WANTED)
-    if tolerance == 0.0:
-        state[0], state[1], state[2] = wanted, most_wanted, looks_before
+    state[0], state[1], state[2] = wanted, most_wanted, looks_before
     return n_ranges
