@@ -48,7 +48,7 @@ INNER = {
     "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
     "most_points", "most_points_of_each", "steps_for",
     "lower_to_lines", "gaps_together", "exceeded_by", "_merge", "add_run",
-    "cells_of", "_few", "_cell_of_rank", "_rank_of_cell", "lowered_bar", "_followers",
+    "cells_of", "_cell", "_rank", "_spread", "_is_smooth", "_is_line", "lowered_bar", "_followers",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import pytest
 from distributions import COLUMNS
 from engine.oracle import padded
 from geodim.data.sources import as_source
-from geodim.engine import stepped
+from geodim.engine import hard, stepped
 from geodim.engine.hard import is_straight, margin
 from geodim.engine.kernels.counters import N_COUNTERS, TEST_LOOKS, TESTS, WINDOWS
 from geodim.engine.layout import PyramidLayout
@@ -120,14 +120,17 @@ def test_a_wave_takes_no_more_than_is_allowed(name):
             (thirds_32(np.arange(n) % 2 == 0) + np.float32(0.01 * rng.random()))
             * np.arange(n, dtype=np.float32)
         ),
+        lambda rng, n: wave(n, 40.0, 0.01 + 0.002 * rng.random()),
+        lambda rng, n: wave(n, 300.0, 0.003 + 0.0005 * rng.random()),
     ],
-    ids=["two clocks", "two grids, float32"],
+    ids=["two clocks", "two grids, float32", "waves", "high waves"],
 )
 def test_many_columns(make, monkeypatch):
     """From 64 columns on, where columns are dropped unsorted."""
     monkeypatch.setattr(stepped, "MANY", 1024)
     monkeypatch.setattr(stepped, "ENOUGH", 0)  # at this length every window might be looked at
     n = 1 << 15
+    monkeypatch.setattr(hard, "COARSE_FROM", n)
     rng = np.random.default_rng(n)
     # By columns: where blocks of a row-major array begin depends on where it lies, and with them who leads.
     X = np.stack([rng.permutation(make(rng, n)) for _ in range(64)]).T

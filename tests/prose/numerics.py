@@ -8,6 +8,7 @@ import numpy as np
 
 from geodim.engine import hard, nested, stepped, tolerant
 from geodim.engine.column import HUGE, LARGEST, MOST_LOOKS, NEARLY, SMALLER
+from geodim.engine.kernels import even_parts
 from geodim.engine.kernels.counters import TEST_LOOKS
 from geodim.engine.kernels.pyramid import BASE, BLOCK
 from geodim.engine.lattices import lattice
@@ -99,7 +100,12 @@ def within_a_tolerance(page: Page) -> None:
     page.says("This concerns columns of at least {} points", f"{hard.HARD_FROM:,}")
     page.says("with a GPU (from {} points on", f"{hard.COARSE_FROM:,}")
     page.says("or of at least {} points of which a sixteenth does", f"{hard.COARSE_FROM:,}")
-    assert hard.EVEN_PARTS == 16  # "a sixteenth"
+    assert hard.EVEN_PARTS == even_parts.PARTS == 16  # "a sixteenth"
+    assert even_parts.WHOLE_SPREAD == 0.5  # "half the root"
+    page.says("at {} edges of cells; or whose counts change smoothly at {} of {} places", even_parts.EDGES,
+              even_parts.SMOOTH_PLACES, even_parts.PLACES)  # fmt: skip
+    page.says("third differences of the counts of {} cells", even_parts.IN_PLACE)
+    assert even_parts.SMOOTH == 0.25  # "a quarter"
     page.says("From {} columns on, columns are dropped unsorted", MANY_COLUMNS)
     page.says("at lengths below {}, which are solved exactly", BASE)
     page.says("more than {} windows per length, and at more than 2^{} / n", f"{stepped.MANY:,}",

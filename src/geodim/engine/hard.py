@@ -144,7 +144,7 @@ def margin(l: NDArray[np.float64], n: int, cells: int = 0) -> float:
         return 0.0
     roundings = math.ldexp(magnitude, -NEAR_BITS)
     straight = is_straight(l, n)
-    if cells and not straight and not even_parts.part_in_values(l, n, cells):
+    if cells and not straight and not even_parts.even_in_values(l, n, cells):
         return 0.0
     if straight or (n >= COARSE_FROM and (cells or has_even_part(l, n) or is_even_nearby(l, n))):
         return max(roundings, coarsest(float(l[n - 1] - l[0]), n))

@@ -21,7 +21,7 @@ from geodim.engine.kernels.dense_values import (
     put_in_order,
     settle_by_values,
 )
-from geodim.engine.kernels.even_parts import cells_of, lowered_bar, part_in_counts
+from geodim.engine.kernels.even_parts import cells_of, even_in_counts, lowered_bar
 from geodim.engine.kernels.lanes import element, prefetch, put
 from geodim.engine.kernels.sorting import AHEAD, LINE
 from geodim.engine.kernels.tiles import PADDING
@@ -35,7 +35,7 @@ FEW = 1 << 14  # no more than this unless cells leave larger windows open;
 MORE = 3  # next, this many times as many
 ATTEMPTS = 5  # at choosing values of a column that is too long to be sorted, see `_some_values`
 SMALL, TINY = 1024, 64  # points; ties may settle windows of up to this many, and few sizes are left below
-EVEN = 60.0  # points, see `_is_even`
+EVEN = 60.0  # points, see `_is_line`
 SMALLEST_CELL, LARGEST_CELL = 2.0**-900, 2.0**900
 SMALLEST_NARROW, MOST_NARROW = 2.0**-100, 1 << 22  # cells, and their numbers, with which float32 is exact
 
@@ -77,7 +77,7 @@ def dominated_columns(
     by : (n,) int32, a column that attains bar[d] at d or below; of size 0 if that is unknown
     test : bool, False to find only the extremes
     coarsest, roundings : float, by which shares of its range and of its largest value the widths of a column
-        may exceed phi if some part of it is even; 0 if widths are exact
+        may exceed phi if it is even anywhere; 0 if widths are exact
     n_cells : int, a power of two: at most this many cells, plus two, are counted
     before : (n_cells + 3,) int32, scratch
     gathered, ordered : (m,) and (m + PADDING,) float64, scratch: m values of a column may be sorted
@@ -141,7 +141,7 @@ def _dominated(
         return False
     if cells > n_cells + 2 or not _counted(column, cell, first, least, greatest, before[: cells + 1]):
         return False
-    if roundings > 0.0 and (_is_even(before, cells) or part_in_counts(before, cells, n)):
+    if roundings > 0.0 and (_is_line(before, cells) or even_in_counts(before, cells, n)):
         small = roundings * max(abs(least), abs(greatest))
         bar, by = lowered_bar(bar[:n], small, max(small, coarsest * span)), by[:0]
         if span > bar[n - 1]:
@@ -200,7 +200,7 @@ def _some_values(before, cells, cell, first, start, width, attempt, left, wanted
 
 
 @njit(nogil=True, cache=True)
-def _is_even(before, cells):
+def _is_line(before, cells):
     """Return whether counts stay within 24 + 32 points of a line, as those of hard columns always do."""
     rise = (before[cells - 1] - before[1]) / max(cells - 2, 1)
     c = 1

@@ -1,13 +1,16 @@
-"""Columns of which some part stays close to a line, as counts in cells show it, sorted or not.
+"""Columns of which a part or a scale is even, as counts in cells show it, sorted or not.
 
 Such columns may be solved to within a tolerance (`geodim.engine.hard`).  Where columns are dropped unsorted,
 that must be known before: a column's widths may exceed phi, so it may be dropped only if it lies below others
-by as much.  Both functions below therefore look at the same numbers, the ranks at certain edges of cells, and
-agree for every column: one finds these in counts, the other one in the sorted values.
+by as much.  Both `even_in_counts` and `even_in_values` therefore look at the same numbers, the ranks at
+certain edges of cells, and agree for every column: one finds these in counts, the other one in the sorted
+values.  Three kinds of columns are even:
 
-A part is a sixteenth of the values.  It is even if at sixteen edges between its first and its last value the
-rank departs from a line by less than a few points, or less than that of random values would.  Parts of fewer
-cells than that do not count.
+- a sixteenth of the values follows a line: at sixteen edges between its first and its last value the rank
+  departs from it by less than a few points, or less than that of random values would;
+- all values follow a line less closely, but still more so than random ones: a wave around a line;
+- counts of neighbouring cells change smoothly at a quarter of the places looked at, where those of random
+  values would leap: slow waves, and grids that bend.
 """
 
 from __future__ import annotations
@@ -23,6 +26,11 @@ from geodim.engine.kernels.pyramid import BASE
 PARTS, IN_PART = 16, 16  # parts of a column, and edges in each of them
 MOST_SPREAD = 24.0  # points
 LESS_THAN_RANDOM = 0.25  # times the root of the number of values of a part: random ones spread more
+EDGES, WHOLE_SPREAD = 512, 0.5  # edges of the whole column, and its spread likewise
+PLACES, IN_PLACE = 64, 32  # stretches of so many cells, of which
+SMOOTH_PLACES, SMOOTH = 16, 0.25  # so many are smooth: third differences are so much less than random,
+THIRD = 20.0  # which have this variance, in units of that of a count
+NO_COUNTS, NO_VALUES = np.empty(0, np.int32), np.empty(0)
 
 
 @njit(nogil=True, cache=True)
@@ -39,14 +47,28 @@ def cells_of(least, greatest, n_cells):
 
 
 @njit(nogil=True, cache=True)
-def _few(n):
-    """Return how far the ranks of an even part may spread around a line, in points."""
-    return min(MOST_SPREAD, LESS_THAN_RANDOM * math.sqrt(n / PARTS))
+def _rank(before, l, n, cell, first, edge):
+    """Return how many values lie before the cell of this number, counted from the first one.
+
+    Either ``before`` holds that, or ``l`` the n ascending values; the other array is empty.
+    """
+    if before.size > 0:
+        return np.int64(before[edge])
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) >> 1
+        if np.floor(l[middle] / cell) - first < edge:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @njit(nogil=True, cache=True)
-def _cell_of_rank(before, cells, rank):
-    """Return the cell that holds the value of this rank; ``before`` counts the values before each cell."""
+def _cell(before, l, cells, cell, first, rank):
+    """Return the cell that holds the value of this rank."""
+    if before.size == 0:
+        return int(np.floor(l[rank] / cell) - first)
     low, high = 0, cells - 1
     while low < high:
         middle = (low + high + 1) >> 1
@@ -58,8 +80,59 @@ def _cell_of_rank(before, cells, rank):
 
 
 @njit(nogil=True, cache=True)
-def part_in_counts(before, cells, n):
-    """Return whether some part of a column is even, from counts in cells.
+def _spread(before, l, n, cell, first, start, stop, edges):
+    """Return how far ranks depart from a line at so many edges between two cells."""
+    begin = _rank(before, l, n, cell, first, start)
+    slope = (_rank(before, l, n, cell, first, stop) - begin) / (stop - start)
+    low, high = 0.0, 0.0
+    for edge in range(1, edges):
+        at = start + edge * (stop - start) // edges
+        departure = (_rank(before, l, n, cell, first, at) - begin) - slope * (at - start)
+        low, high = min(low, departure), max(high, departure)
+    return high - low
+
+
+@njit(nogil=True, cache=True)
+def _is_smooth(before, l, n, cell, first, start):
+    """Return whether counts of neighbouring cells change smoothly from this cell on."""
+    rank = _rank(before, l, n, cell, first, start)
+    here, last, before_last, one_more = 0.0, 0.0, 0.0, 0.0
+    total, squares = 0.0, 0.0
+    for edge in range(1, IN_PLACE + 1):
+        following = _rank(before, l, n, cell, first, start + edge)
+        here, last, before_last, one_more = float(following - rank), here, last, before_last
+        rank = following
+        total += here
+        if edge > 3:
+            squares += (here - 3.0 * last + 3.0 * before_last - one_more) ** 2
+    return total >= IN_PLACE and squares < SMOOTH * THIRD * total / IN_PLACE * (IN_PLACE - 3)
+
+
+@njit(nogil=True, cache=True)
+def _is_even(before, l, n, cells, cell, first):
+    """Return whether a column is even anywhere; arguments are as in `_rank` and `_cell`."""
+    few = min(MOST_SPREAD, LESS_THAN_RANDOM * math.sqrt(n / PARTS))
+    begin = stop = _cell(before, l, cells, cell, first, 0)
+    for part in range(PARTS):
+        start = stop
+        stop = _cell(before, l, cells, cell, first, min((part + 1) * n // PARTS, n - 1))
+        if stop - start >= IN_PART and _spread(before, l, n, cell, first, start, stop, IN_PART) < few:
+            return True
+    if stop - begin >= EDGES and (
+        _spread(before, l, n, cell, first, begin, stop, EDGES) < WHOLE_SPREAD * math.sqrt(n)
+    ):
+        return True
+    smooth = 0
+    for place in range(PLACES):
+        start = _cell(before, l, cells, cell, first, (place + 1) * n // (PLACES + 1))
+        if start + IN_PLACE <= stop and _is_smooth(before, l, n, cell, first, start):
+            smooth += 1
+    return smooth >= SMOOTH_PLACES
+
+
+@njit(nogil=True, cache=True)
+def even_in_counts(before, cells, n):
+    """Return whether a column is even anywhere, from counts in cells.
 
     Parameters
     ----------
@@ -67,41 +140,13 @@ def part_in_counts(before, cells, n):
     cells : int, cells
     n : int, values
     """
-    require(cells > 0 and before.size >= cells + 1, "part_in_counts: before")
-    few = _few(n)
-    stop = _cell_of_rank(before, cells, 0)
-    for part in range(PARTS):
-        start = stop
-        stop = _cell_of_rank(before, cells, min((part + 1) * n // PARTS, n - 1))
-        if stop - start < IN_PART:
-            continue
-        begin, slope = before[start], (before[stop] - before[start]) / (stop - start)
-        low, high = 0.0, 0.0
-        for edge in range(1, IN_PART):
-            at = start + edge * (stop - start) // IN_PART
-            departure = (before[at] - begin) - slope * (at - start)
-            low, high = min(low, departure), max(high, departure)
-        if high - low < few:
-            return True
-    return False
+    require(cells > 0 and before.size >= cells + 1, "even_in_counts: before")
+    return _is_even(before, NO_VALUES, n, cells, 1.0, 0.0)
 
 
 @njit(nogil=True, cache=True)
-def _rank_of_cell(l, n, cell, first, number):
-    """Return how many of n ascending values lie before the cell of this number, counted from the first."""
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) >> 1
-        if np.floor(l[middle] / cell) - first < number:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@njit(nogil=True, cache=True)
-def part_in_values(l, n, n_cells):
-    """Return whether some part of a column is even, from n ascending values, as `part_in_counts` does.
+def even_in_values(l, n, n_cells):
+    """Return whether a column is even anywhere, from n ascending values, as `even_in_counts` does.
 
     Parameters
     ----------
@@ -109,27 +154,9 @@ def part_in_values(l, n, n_cells):
     n : int, values
     n_cells : int, a power of two: about so many cells
     """
-    require(0 < n <= l.size, "part_in_values: l")
+    require(0 < n <= l.size, "even_in_values: l")
     cell, first, cells = cells_of(l[0], l[n - 1], n_cells)
-    if cells == 0:
-        return False
-    few = _few(n)
-    stop = int(np.floor(l[0] / cell) - first)
-    for part in range(PARTS):
-        start = stop
-        stop = int(np.floor(l[min((part + 1) * n // PARTS, n - 1)] / cell) - first)
-        if stop - start < IN_PART:
-            continue
-        begin = _rank_of_cell(l, n, cell, first, start)
-        slope = (_rank_of_cell(l, n, cell, first, stop) - begin) / (stop - start)
-        low, high = 0.0, 0.0
-        for edge in range(1, IN_PART):
-            at = start + edge * (stop - start) // IN_PART
-            departure = (_rank_of_cell(l, n, cell, first, at) - begin) - slope * (at - start)
-            low, high = min(low, departure), max(high, departure)
-        if high - low < few:
-            return True
-    return False
+    return cells > 0 and _is_even(NO_COUNTS, l, n, cells, cell, first)
 
 
 @njit(nogil=True, cache=True)
