@@ -14,9 +14,10 @@ demo: $(VENV)/.installed-plot,report,frames
 	$(BIN)/geodim demo --output demo
 
 # All at once: linters take one core while kernels are compiled on another.  There are workers for all cores, so that
-# further threads of linear algebra only wait for one another; test-all has them.
+# further threads of linear algebra only wait for one another; test-all has them.  Those that a test asks for wait asleep.
 test: export OMP_NUM_THREADS = 1
 test: export OPENBLAS_NUM_THREADS = 1
+test: export OMP_WAIT_POLICY = passive
 test:
 	@+$(MAKE) --no-print-directory --jobs=3 lint types docs-check tests
 
@@ -76,7 +77,7 @@ docs: $(VENV)/.installed-dev browser
 # The examples in docstrings and pages, run as they stand.  PyTorch Geometric warns while it is imported.
 docs-check: export MPLBACKEND = agg
 docs-check: prepare
-	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' -o doctest_optionflags=ELLIPSIS \
+	PYTHONPATH=tests $(BIN)/python -m pytest -p garbage --quiet --doctest-modules --doctest-glob='*.md' -o doctest_optionflags=ELLIPSIS \
 	  -W 'ignore:`torch.jit:DeprecationWarning' src README.md docs --ignore=docs/tutorials --ignore=docs/_extensions \
 	  --ignore=docs/conf.py --ignore=docs/build.py
 

@@ -7,8 +7,6 @@ statistics) has seeds of its own.
 
 from __future__ import annotations
 
-import atexit
-import gc
 import importlib
 import logging
 import os
@@ -22,6 +20,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+import garbage
 from costs import Costs
 from outside import Outside
 from turns import Turns
@@ -75,25 +74,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(config.getoption("--seed"))
+    config.pluginmanager.register(garbage, "garbage")
     config.pluginmanager.register(Costs(), "costs")
     config.pluginmanager.register(Turns(), "turns")
     config.pluginmanager.register(Outside(), "outside")
     if INTERPRETED:  # machine code makes infinities and wraps around without a word
         config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
-
-
-gc.disable()  # until all tests are known: until then next to nothing is garbage
-
-
-def pytest_collection_finish() -> None:
-    """Modules and cases stay to the end: to look for garbage among them takes a third of a second.
-
-    Garbage that matters is looked for by whoever asks; of the rest there is little.
-    """
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
-    gc.enable()
-    atexit.register(gc.unfreeze)  # what is never freed, some libraries tell
 
 
 class Root(logging.RootLogger):

@@ -56,7 +56,7 @@ def compile_kernels() -> None:
             for data in (X, narrow)
         ),
         partial(geodim.intrinsic_dimension, sp.random(3000, 20, 0.1, format="csr", random_state=0)),
-        partial(geodim.intrinsic_dimension, wide),  # enough columns to drop some
+        partial(geodim.intrinsic_dimension, wide, n_threads=2),  # enough columns to drop some, and to sweep
         lambda: geodim.intrinsic_dimension(X, count_indistinguishable=True).certificate().verify(X),
         partial(geodim.explain_dimension, X),
         *(

@@ -29,7 +29,7 @@ from geodim.backends.cuda.waves import Size
 # The interpreter computes with numpy, which warns of arithmetic with infinities.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-N = 600
+N = 320
 
 
 @pytest.fixture(autouse=True)

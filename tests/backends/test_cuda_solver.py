@@ -167,7 +167,7 @@ def test_narrow_windows_of_all_sizes(kind, monkeypatch):
     monkeypatch.setattr(solver, "PART", 16)
     monkeypatch.setattr(solver, "SAMPLED", 2)
     rng = np.random.default_rng(4)
-    X = np.column_stack([rng.normal(size=300), np.round(rng.normal(size=300), 1)]).astype(kind)
+    X = np.column_stack([rng.normal(size=200), np.round(rng.normal(size=200), 1)]).astype(kind)
     assert_same(solve(X, 2), X)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from copy import copy
+from functools import cache
 
 import numpy as np
 
@@ -93,20 +95,31 @@ def pyramid():
     return records
 
 
-def fine_lines():
-    """Offsets, counts, lines and quanta of a column of three levels."""
+@cache
+def bent():
     from geodim.engine.alike import Bent
 
-    made = Bent.of(grid_column(), N)
-    return made.offsets, made.counts, made.records, made.quanta
+    return Bent.of(grid_column(), N)
+
+
+@cache
+def straight():
+    from geodim.engine.alike import Straight
+
+    return Straight.of(grid_column(), N)
+
+
+def fine_lines():
+    """Offsets, counts, lines and quanta of a column of three levels, which a kernel may change."""
+    made = bent()
+    return tuple(map(copy, (made.offsets, made.counts, made.records, made.quanta)))
 
 
 def blocks_of_departures():
-    """Offsets, counts, and the rest of what is known of the blocks of a straight column."""
-    from geodim.engine.alike import Straight
-
-    made = Straight.of(grid_column(), N)
-    return made.offsets, made.counts, made.tops, made.floors, made.quanta, made.beyond
+    """Offsets, counts, and the rest of what is known of the blocks of a straight column; copies, too."""
+    made = straight()
+    known = made.offsets, made.counts, made.tops, made.floors, made.quanta, made.beyond
+    return tuple(map(copy, known))
 
 
 def keys(kind, n=N):

@@ -104,7 +104,7 @@ def assert_true(claims: Any, certificate: dict[str, Any], X: Any, edges: Any) ->
 
 
 @pytest.mark.turns(2)
-@pytest.mark.parametrize(("hops", "operator", "turns"), [(0, "sym", 60), (2, "sym", 12), (2, "rw", 12)])
+@pytest.mark.parametrize(("hops", "operator", "turns"), [(0, "sym", 40), (2, "sym", 12), (2, "rw", 12)])
 def test_what_is_accepted_is_true(hops: int, operator: str, turns: int) -> None:
     rng = np.random.default_rng([3, hops, len(operator)])
     passed = refused = 0
