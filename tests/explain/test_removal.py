@@ -1,5 +1,7 @@
 """What the removal of a feature costs: equal to the computation without it, bit for bit."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -47,6 +49,43 @@ def test_equals_the_computation_without_the_feature_and_counts_ties(seed, normal
     assert list(found.without.values()) == again
     assert found.ties.tolist() == counted_ties(X)
     assert found.result.dimension == geodim.intrinsic_dimension(X, normalize=normalize).dimension
+
+
+def parts_of_the_whole(X):
+    """What each column attains alone, and what several attain at once, from the definition."""
+    ordered = np.sort(np.asarray(X, np.float64), axis=0)
+    total, alone, tied = Fraction(0), [Fraction(0)] * X.shape[1], Fraction(0)
+    for k in range(2, len(X) + 1):
+        widths = (ordered[k - 1 :] - ordered[: len(X) - k + 1]).min(axis=0)
+        (widest,) = np.nonzero(widths == widths.max())
+        total += Fraction(widths.max())
+        if widest.size == 1:
+            alone[widest[0]] += Fraction(widths.max())
+        else:
+            tied += Fraction(widths.max())
+    return [float(part / total) for part in alone], float(tied / total)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_parts_are_rounded_once_and_never_more_than_all(columns, rng):
+    """Sums of parts that were rounded on the way exceeded 1, and results could not be read back."""
+    for _ in range(30):
+        X = rng.normal(size=(60, columns)) * [1.0, 9.0, 1.5][:columns]
+        if columns == 2:
+            X[:, 0] = X[:, 1]
+        found = geodim.intrinsic_dimension(X, removal=True)
+        alone, tied = parts_of_the_whole(X)
+        assert found.removal.alone == {name: alone[int(name)] for name in found.shares}
+        assert found.removal.tied == tied
+        assert geodim.IDResult.from_json(found.to_json()).removal.alone == found.removal.alone
+
+
+def test_shares_of_hops_are_never_more_than_all(rng):
+    """All columns of one hop attain everything, and shares of several columns add up with roundings."""
+    for _ in range(30):
+        found = geodim.explain_hops(rng.normal(size=(40, 6)), rng.integers(0, 40, (2, 90)), hops=0)
+        assert 1.0 - 1e-15 <= found.hop_shares[0] <= 1.0
+        assert geodim.Explanation.from_json(found.to_json()).hop_shares == found.hop_shares
 
 
 @pytest.mark.turns(2)

@@ -164,18 +164,15 @@ class TopTwo(Profile):
 
     def alone(self) -> dict[int, float]:
         """Return, for each column that holds the best, the part of the sum of Phi that it alone attains."""
-        largest = float(self.best[-1]) or 1.0  # sums of the widths themselves could overflow
-        total = float((self.best / largest).sum()) or 1.0
+        total = exact_sum(self.best)
         return {
-            column: float((self.best[places] / largest)[self.tied[places] == 1].sum() / total)
+            column: _part(self.best[places[self.tied[places] == 1]], total)
             for column, places in self.held().items()
         }
 
     def tied_part(self) -> float:
         """Return the part of the sum of Phi that several columns attain."""
-        largest = float(self.best[-1]) or 1.0
-        parts = self.best / largest
-        return float(parts[self.tied > 1].sum() / (float(parts.sum()) or 1.0))
+        return _part(self.best[self.tied > 1], exact_sum(self.best))
 
     def held(self) -> dict[int, NDArray[np.intp]]:
         """Return the indices at which each column holds the best, by ascending column."""
@@ -192,3 +189,8 @@ class TopTwo(Profile):
         sums = np.bincount(self.holder[owned], gaps, n_features).astype(np.float64)
         losses: NDArray[np.float64] = sums / (float((self.best / largest).sum()) or 1.0)
         return losses
+
+
+def _part(widths: NDArray[np.float64], total: int | None) -> float:
+    """Return which part of a total these widths are.  It is rounded once, so that it never exceeds 1."""
+    return (exact_sum(widths) or 0) / (total or 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -360,9 +361,11 @@ def _explanation(
         raise KeyboardInterrupt
     column_of = {name: column for column, name in enumerate(names)}
     owners = {column_of[name]: share for name, share in result.shares.items()}
-    hop_shares = dict.fromkeys(range(source.n_features // n_attributes), 0.0)
+    by_hop: dict[int, list[float]] = {hop: [] for hop in range(source.n_features // n_attributes)}
     for column, share in owners.items():
-        hop_shares[column // n_attributes] += share
+        by_hop[column // n_attributes].append(share)
+    # Shares are rounded, and may add up to a little more than all of it.
+    hop_shares = {hop: min(math.fsum(shares), 1.0) for hop, shares in by_hop.items()}
     core = finder.find(owners)
     order = sorted(core, key=lambda column: -core[column])
     return Explanation(
