@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, settings
 import garbage
 from costs import Costs
 from outside import Outside
+from own_draws import OwnDraws
 from turns import Turns
 
 # The first call of a kernel compiles it, so single examples may take seconds.  Examples follow from the seed,
@@ -78,6 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Costs(), "costs")
     config.pluginmanager.register(Turns(), "turns")
     config.pluginmanager.register(Outside(), "outside")
+    config.pluginmanager.register(OwnDraws(), "own draws")
     if INTERPRETED:  # machine code makes infinities and wraps around without a word
         config.addinivalue_line("filterwarnings", "ignore::RuntimeWarning")
 
