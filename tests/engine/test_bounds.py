@@ -31,7 +31,7 @@ INNER = {
     "narrower", "least_width", "evaluate_block", "lowered", "descend", "descend_line", "evaluate_row",
     "evaluate_tile", "evaluate_leaf", "evaluate_starts", "is_narrow", "widest_departures",
     "lies_below", "promising_starts", "evaluate_peaks", "above_line", "lower_rungs", "lowered_row",
-    "_add_run", "_add_runs",
+    "_add_run", "_add_runs", "reached",
     "_lowest", "_reaching", "_residuals_of_a_block", "_residuals_one_by_one", "solve_smallest",
     "_insertion_sort", "_radix_sort", "two_sum", "_divided", "sizes_ascend", "_on_line", "_cheap_sizes",
     "_extremes", "_dominated", "_where_ties_are", "_count", "_window_near", "first_at_least",

@@ -33,7 +33,7 @@ from geodim.engine.kernels.counters import (
     note_range,
 )
 from geodim.engine.kernels.groups import filter_groups, filter_plainly
-from geodim.engine.kernels.lanes import chosen, element, least, load, smaller, splat, steps
+from geodim.engine.kernels.lanes import chosen, element, least, load, prefetch, smaller, splat, steps
 from geodim.engine.kernels.pyramid import (
     BASE,
     BLOCK,
@@ -50,6 +50,7 @@ from geodim.engine.kernels.tiles import BOUNDS, PADDING, evaluate_leaf, keep_lea
 from geodim.engine.rounding import SLACK_BITS
 
 KNOWN_PARTS = 8  # of a gap, in each of which the feature is compared with what others reached
+AHEAD = 8 * BLOCK  # sizes of which `reached` fetches what it will be asked for
 MANY = 32  # with more blocks than this, the plain filter pays off
 TEST_LOOKS = 8  # windows that can be evaluated in the time of a test
 
@@ -85,6 +86,16 @@ def starting_trend(records, start, count, g, grain, limit):
     block = np.int64(least(chosen(splat(least(best)), best, splat(np.inf), blocks)))
     slope = 0.5 * (records[SLOPE, start + block] + records[SLOPE, start + block + g])
     return block, quantise(slope, grain, limit)
+
+
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def reached(known, d, n):
+    """Return what others reached at size d of n, and fetch that of a gap further on.
+
+    Each gap looks at a line of memory that nobody has needed before, and would wait for it.
+    """
+    prefetch(known, min(d + AHEAD, n - 1))
+    return element(known, d)
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
@@ -202,7 +213,7 @@ def solve_gaps(
                 block, c = starting_trend(records, start, counts[level], g, grain, limit)
                 parents, n_parents, cap = -1, 0, np.inf
             entering = False
-            floor = known[d_first]
+            floor = reached(known, d_first, n)
             rise = c * (d_stop - 1 - d0)
             enough = enough_below(known, d0, d_stop, c, slack) if floor > 0.0 else -np.inf
             # Known rises by at most the tilt per size, so its value at the gap's end serves as well.

@@ -31,7 +31,7 @@ from geodim.engine.kernels.lanes import (
     store,
     trailing_zeros,
 )
-from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, GROUP, GROUP_SHIFT, PEAK
+from geodim.engine.kernels.pyramid import BLOCK, BLOCK_SHIFT, GROUP, GROUP_SHIFT, HEIGHT, PEAK
 
 PADDING = 2 * BLOCK + 8  # how far beyond the end a tile may read
 LARGEST = np.finfo(np.float64).max
@@ -288,10 +288,11 @@ def evaluate_peaks(l, d0, records, start, listed, count, best):
     written.
     """
     first, second = splat_row(np.inf), splat_row(np.inf)
-    peaks = PEAK * np.int64(records.shape[1]) + start
+    row = np.int64(records.shape[1])
+    peaks, heights = PEAK * row + start, HEIGHT * row + start  # the values there, which lie side by side
     for t in range(count):
         i = np.int64(element(records, peaks + element(listed, t)))
-        value = splat_row(element(l, i))
+        value = splat_row(element(records, heights + element(listed, t)))
         first = smaller(load_row(l, i + d0) - value, first)
         second = smaller(load_row(l, i + d0 + ROW) - value, second)
     store(best, 0, first)
