@@ -59,6 +59,7 @@ CASES = {
         lambda X: columns(X, n_threads=2),
     ),
     "counted": (rows, lambda X: columns(X, n_threads=2, rtol=1e-2)),
+    "counted by rows": (lambda n: rows(6 * n), lambda X: columns(X, n_threads=2, rtol=1e-4)),
     "small tolerance": (rows, lambda X: columns(X, n_threads=2, rtol=1e-6)),
     "weights": (rows, lambda X: columns(X, n_threads=2, weights=np.arange(len(X)) % 3)),
     "masses, counted": (rows, lambda X: columns(X, n_threads=2, weights=gamma(len(X)), rtol=1e-2)),
@@ -112,7 +113,7 @@ def test_memory_on_one_machine(cases):
             [sys.executable, "-c", CHILD, str(N), *cases], check=True, capture_output=True, text=True
         ).stdout
         found = [json.loads(line) for line in output.splitlines()]
-        assert len(found) == (len(cases) or 14)
+        assert len(found) == (len(cases) or 15)
         for name, predicted, least, most in found:  # without the pages of libraries, and with them
             if (1.0 - WITHIN) * least <= predicted <= (1.0 + WITHIN) * most:
                 right.add(name)

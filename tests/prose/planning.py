@@ -112,7 +112,7 @@ def formulas(page: Page) -> None:
     for piece in (
         "about 18 bytes per point (26 for float64)",
         "The profile takes 12",
-        "16 bytes per point with two threads",
+        "the blocks being read take 4 bytes per point and thread",
         "61 (73 for float64) in a third of a worker's memory",
         "that is workers of 175 GB",
         "takes 20 bytes per point where the answer is wanted while it is made, 20 GB, and 8 afterwards",

@@ -94,6 +94,7 @@ class ArraySource:
         # Pages of a file that was mapped for reading can be let go at once: they would
         # count as resident memory.
         mapped = isinstance(array, np.memmap) and array.mode in ("r", "r+") and hasattr(mmap, "MADV_DONTNEED")
+        self._touched = 0  # bytes of rows that were read since
         self._map: mmap.mmap | None = array._mmap if mapped else None  # type: ignore[attr-defined]
 
     @property
@@ -118,6 +119,7 @@ class ArraySource:
 
     def let_go(self) -> None:
         """Give pages of a mapped file back, which would count as memory of this process."""
+        self._touched = 0
         if self._map is not None and sys.platform != "win32":
             with contextlib.suppress(OSError, ValueError):
                 self._map.madvise(mmap.MADV_DONTNEED)
@@ -127,14 +129,14 @@ class ArraySource:
         self.read_rows(columns, slice(0, self.n_points), out)
 
     def read_rows(self, columns: Sequence[int], rows: slice, out: NDArray[np.floating]) -> None:
-        """Fill the given rows (start and stop) of a block.
+        """Copy some rows (start and stop) of the columns of one block.
 
         They are transposed by chunks, so that each cache line is fetched once.
         """
         self.watch.check()  # before, since reading past the end of a map kills the process, and after
         if not self.row_major:
             for at, column in enumerate(columns):
-                out[at, rows] = self.array[rows, column]
+                out[at] = self.array[rows, column]
                 self.let_go()
             self.watch.check()
             return
@@ -142,17 +144,17 @@ class ArraySource:
         quick = quick and self.array.size > FEW_VALUES  # else compiled code takes longer to load
         wanted = np.asarray(columns, np.intp)
         step = LET_GO_BYTES // self.array.strides[0] + 1 if quick else self._rows_per_chunk(len(columns))
-        for turn, row in enumerate(range(rows.start, rows.stop, step)):
-            some = slice(row, min(row + step, rows.stop))
+        for row in range(rows.start, rows.stop, step):
+            some, at = slice(row, min(row + step, rows.stop)), row - rows.start
             if quick:
                 from geodim.engine.kernels.reading import gather_columns  # noqa: PLC0415 - imports Numba
 
-                gather_columns(read_only(self.array[some]), wanted, out, row)
+                gather_columns(read_only(self.array[some]), wanted, out, at)
             else:
-                out[:, some] = self.array[some, as_slice(columns)].T
-            if quick or turn % 64 == 63:
+                out[:, at : at + some.stop - row] = self.array[some, as_slice(columns)].T
+            self._touched += (some.stop - row) * abs(self.array.strides[0])
+            if self._touched >= LET_GO_BYTES or some.stop == self.n_points:
                 self.let_go()
-        self.let_go()
         self.watch.check()
 
     def read_runs(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -23,7 +23,7 @@ from geodim.engine.column import ColumnSolver
 from geodim.engine.kernels import sorting
 from geodim.engine.kernels.counted import along_slope, cumulate, open_gaps_by_counts, tally, tilt
 from geodim.engine.rounding import LATTICE_BITS
-from geodim.engine.steps import counter_type
+from geodim.engine.steps import LONGEST, longer_counters, short_counters
 from geodim.errors import DataChangedError, InputValueError, InternalError
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
     from geodim.engine.helpers import Helpers
     from geodim.engine.target import Solved, Target
-
-
-AVERAGE = 16  # up to this many points per step, counters of one byte hold those of nearly any step
 
 
 def check_exact(most: int, n_steps: int, column: int) -> None:
@@ -83,9 +80,7 @@ class CountingSolver(ColumnSolver):
         self.n_points = n_points
         self.resolution = step
         self.first_steps = first_steps
-        # Short counters fit the cache better; if one overflows, the sum of all shows it.
-        few = n_points <= AVERAGE * n_steps
-        self.counts: NDArray[np.integer[Any]] = np.empty(n_steps, np.uint8 if few else np.uint16)
+        self.counts: NDArray[np.integer[Any]] = np.empty(n_steps, short_counters(n_points, n_steps))
         self.known = np.empty(n_steps + 1)
 
     def solve(
@@ -102,15 +97,14 @@ class CountingSolver(ColumnSolver):
             raise InternalError(msg)
         kind = column.dtype.type
         per_step, first = kind(1.0 / self.resolution), kind(self.first_steps[index])
-        sorting.count_steps(column, per_step, first, self.counts)
-        total, most = tally(self.counts)
-        while self.counts.itemsize < 4 and total != self.n_points:
-            # Keep the longer counters: other columns are probably like this one.
-            longer = np.uint16 if self.counts.itemsize == 1 else counter_type(self.n_points)
-            self.counts = np.empty(self.counts.size, longer)
+        while True:
+            self.counts[:] = 0
             sorting.count_steps(column, per_step, first, self.counts)
             total, most = tally(self.counts)
-        return self._solve_counted(self.counts, total, most, index, target, stop, executor)
+            if total == self.n_points or self.counts.itemsize >= LONGEST:
+                return self._solve_counted(self.counts, total, most, index, target, stop, executor)
+            # Keep the longer counters: other columns are probably like this one.
+            self.counts = np.empty(self.counts.size, longer_counters(self.counts.dtype, self.n_points))
 
     def solve_runs(
         self,

@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 import threading
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from itertools import count, groupby, pairwise
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
     Sharing = Executor | Helpers
     Values = NDArray[np.floating]
+
+Result = TypeVar("Result")
 
 FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read separately
 SHARES_PER_THREAD = 2  # of the rows that threads read together: one that begins late reads less
@@ -169,6 +172,8 @@ class _Run:
         self.local = threading.local()
         self.scratch = threading.local()  # separate, or a solver would refer to itself and outlive the run
         self.solvers = count()
+        self.counted = 0  # values of columns that are not solved yet
+        self.counting = threading.Lock()
         self.twins = None if profile.ties_matter or source.n_features == 1 else Twins()
         self.shared: Sweep | None = None
         if way.shares and profile.raised_by_each:
@@ -180,7 +185,9 @@ class _Run:
         """Solve every column: one at a time with all threads if columns are few, otherwise one per thread."""
         source, way, threads = self.source, self.way, self.threads
         self.report()
-        if way.solvers == 1:
+        if way.rows:
+            self._solve_by_rows(self.blocks(leaders, way.width), pool)
+        elif way.solvers == 1:
             for block in self.blocks(leaders, way.width):
                 self.solve_block(block, pool if threads > 1 else None)
                 self.report()
@@ -192,7 +199,8 @@ class _Run:
 
     def report(self) -> None:
         """Report progress to the driver, and let it save the state if that is due."""
-        self.driver.report(int(self.profile.done.sum()), self.source.n_features)
+        counted = self.counted // self.source.n_points  # columns that were counted, and will soon be done
+        self.driver.report(int(self.profile.done.sum()) + counted, self.source.n_features)
         if self.driver.due():
             with self.profile.lock:  # otherwise owners and widths might not belong together
                 self.driver.keep([self.profile])
@@ -221,7 +229,7 @@ class _Run:
         self.widest = max(map(len, blocks), default=1)
         return blocks
 
-    def _wait_for(self, work: list[Future[None]]) -> None:
+    def _wait_for(self, work: list[Future[Any]]) -> None:
         """Wait until all work is done, reporting progress; if one task fails, end everything.
 
         `concurrent.futures.wait` would look at all of it again whenever a task ends, under the interpreter's
@@ -267,18 +275,62 @@ class _Run:
 
             def read(start: int, stop: int, group: list[int] = group, values: Values = values) -> None:
                 if not self.driver.late():
-                    read_rows(group, slice(start, stop), values)
+                    read_rows(group, slice(start, stop), values[:, start:stop])
 
             self._wait_for([pool.submit(read, *share) for share in pairwise(edges)])
             self.profile.bytes_read += values.nbytes
-            # After the last group, threads without a column help others, two or more each.
-            most = min(-(-2 * self.threads // len(group)), self.threads - 1)
-            helpers = Helpers(pool, most) if group is groups[-1] and len(group) < self.threads else None
+            helpers = self._helpers(pool, group, groups)
             solving[turn % 2] = [
                 pool.submit(self._solve_unless_dominated, values[at : at + 1], column, helpers)
                 for at, column in enumerate(group)
             ]
         self._wait_for(solving[0] + solving[1])
+
+    def _solve_by_rows(self, groups: list[list[int]], pool: Executor) -> None:
+        """Count columns of a group some rows at a time, all threads together, then solve one per thread."""
+        from geodim.engine.row_counts import RowCounter  # noqa: PLC0415 - imports Numba
+
+        assert self.first_steps is not None
+        source: Any = self.source
+        step, n_steps = self.profile.step, self.profile.phi.size - 1
+        counter = RowCounter(
+            source, step, n_steps, self.first_steps, self.way.rows, self.driver.late, self._advance
+        )
+        for group in groups:
+            counts = counter.count(group, self.threads, partial(self._all_of, pool))
+            helpers = self._helpers(pool, group, groups)
+            columns = zip(counts, group, strict=True)
+            self._all_of(pool, [partial(self._solve_counts, *column, helpers) for column in columns])
+
+    def _solve_counts(self, counts: NDArray[Any], column: int, executor: Sharing | None) -> None:
+        if self.driver.late():
+            return
+        solver: Any = self._solver()
+        if solver.solve_counts(counts, column, self.profile, self.driver.late, executor):
+            with self.counting:
+                self.counted -= self.source.n_points
+                self.profile.finish(column)
+
+    def _advance(self, values: int) -> None:
+        """Take note of so many values that were counted."""
+        with self.counting:
+            self.counted += values
+            self.profile.bytes_read += values * self.source.dtype.itemsize
+        if self.threads == 1:
+            self.report()
+
+    def _all_of(self, pool: Executor, tasks: Sequence[Callable[[], Result]]) -> list[Result]:
+        """Return what tasks return, done by all threads."""
+        if self.threads == 1:
+            return [task() for task in tasks]
+        futures = [pool.submit(task) for task in tasks]
+        self._wait_for(futures)
+        return [future.result() for future in futures]
+
+    def _helpers(self, pool: Executor, group: list[int], groups: list[list[int]]) -> Helpers | None:
+        """Return who helps: after the last group threads without a column help others, two or more each."""
+        most = min(-(-2 * self.threads // len(group)), self.threads - 1)
+        return Helpers(pool, most) if group is groups[-1] and len(group) < self.threads else None
 
     def _touched(self, shape: tuple[int, int], pool: Executor) -> Values:
         """Return an array whose memory is there already, each page of it made by one thread.

@@ -135,6 +135,7 @@ class Sorter:
             if self.step_counts is None or self.step_counts.size < steps:
                 self.step_counts = np.empty(steps, counter_type(self.n))
             counts = self.step_counts[:steps]
+            counts[:] = 0
             sorting.count_steps(column, per_step, kind(first), counts)
             sorting.expand_steps(counts, step, float(first), values)
         else:  # step numbers have two digits, whereas floats have three or six

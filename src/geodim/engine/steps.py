@@ -16,6 +16,8 @@ LARGEST_VALUE = 2.0**900
 CLOSEST = 1e-13
 MOST_POINTS = 1 << 52  # that can be counted: float64 represents every integer up to it
 MOST_STEPS = 1 << 21  # counters that still fit the cache
+AVERAGE = 16  # up to this many points per step, counters of one byte hold those of nearly any step
+LONGEST = 4  # bytes of a counter; longer ones are for more points
 COUNT_BELOW = 0.6  # count if there are fewer steps than this many times the points
 SMALLEST = 31  # windows of at most this many points or steps may be left out,
 SMALL = 127  # or, of steps, this many, which nearly every column would have to be searched for
@@ -84,6 +86,19 @@ def negligible(step: float, rtol: float, delta: float, smallest: float) -> int:
         return 0
     off = 1.0 + 0.5 * SMALL * 1.5 * SAMPLED * (SMALL + 1) * step / smallest
     return SMALL if off * step <= ENOUGH * min(rtol, 1.0) * delta else SMALLEST
+
+
+def short_counters(n_points: int, n_steps: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """Return the type of counters to begin with.
+
+    Short ones fit the cache better; if one overflows, the sum of all shows it.
+    """
+    return np.dtype(np.uint8 if n_points <= AVERAGE * n_steps else np.uint16)
+
+
+def longer_counters(counters: np.dtype[Any], n_points: int) -> np.dtype[np.integer[Any]]:
+    """Return the next longer type of counters; none of `LONGEST` bytes overflows."""
+    return np.dtype(np.uint16) if counters.itemsize == 1 else counter_type(n_points)
 
 
 def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from geodim.engine.steps import SMALLEST, may_leave_out, worth_counting
+from geodim.engine.steps import SMALLEST, may_leave_out, short_counters, worth_counting
 from geodim.engine.windows import columns_together
 
 BLOCK_BYTES = 64 << 20  # columns are read in blocks of about this size per thread
@@ -20,6 +20,8 @@ MOST_STRAIGHT = 1 << 26  # points of a straight column: positions times half a f
 FEW_VALUES, FEW_WINDOWS = 1 << 18, 1 << 28
 EVERY_WINDOW = "every window"
 CACHE_LINE = 64  # bytes; threads that read together take a whole line of each row, if memory allows
+# Where columns are counted some rows at a time, these fit the cache, and so do most counters.
+ROWS_BYTES, COUNTERS_BYTES = 4 << 20, 16 << 20
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,9 @@ class Way:
         Phi nowhere.
     relaxed : bool
         Whether widths of hard columns may be off by a few roundings, see `geodim.engine.hard`.
+    rows : int
+        How many rows each thread reads at a time, to count all columns of a block in them; 0 where
+        whole columns are read.
     """
 
     method: str = "sorted"
@@ -73,6 +78,7 @@ class Way:
     resident: bool = False
     drops: bool = False
     relaxed: bool = False
+    rows: int = 0
 
     @property
     def counted(self) -> bool:
@@ -148,7 +154,27 @@ def local_way(
         buffers = solvers = min(threads, -(-n_features // width))
     passes = -(-n_features // width) if row_major else 1
     dropped = math.isinf(steps) and not runs and drops(n_points, n_features)
-    return Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=dropped)
+    way = Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=dropped)
+    if way.counted and row_major and by_rows and not runs and n_points >= LONG_FROM:
+        return _by_rows(way, n_points, n_features, itemsize, threads)
+    return way
+
+
+def _by_rows(way: Way, n_points: int, n_features: int, itemsize: int, threads: int) -> Way:
+    """Return the way for counted columns of which memory holds less than a line of every row at a time.
+
+    Then they are counted some rows after the others, as long as the cache holds the counters.
+    """
+    assert way.steps is not None
+    line = min(CACHE_LINE // itemsize, n_features)
+    counters = line * way.steps * short_counters(n_points, way.steps).itemsize
+    if way.width >= line or counters > COUNTERS_BYTES:
+        return way
+    width = min(max(COUNTERS_BYTES // 2 // counters, 1) * line, n_features)
+    return replace(
+        way, width=width, solvers=min(threads, n_features), buffers=threads, together=False,
+        passes=-(-n_features // width), rows=ROWS_BYTES // (width * itemsize),
+    )  # fmt: skip
 
 
 def drops(n_points: int, n_features: int) -> bool:
@@ -188,6 +214,14 @@ def _block_width(n_points: int, itemsize: int, at_once: int, *, row_major: bool)
     """
     width = max(1, min(BLOCK_BYTES // max(n_points * itemsize, 1), at_once))
     return max(width, 2) if row_major else width  # reading two columns costs hardly more than one
+
+
+def padded_rows(rows: int, itemsize: int) -> int:
+    """Return how many values each column of a block of rows has room for.
+
+    Columns that begin at the same place in their pages would push each other out of the cache.
+    """
+    return rows + 5 * CACHE_LINE // itemsize
 
 
 def _group_width(width: int, threads: int, itemsize: int) -> int:

@@ -6,10 +6,11 @@ Peak memory of plain columns of n points, b bytes a value, is
 
 for the sorted column, the keys, records, lists and departures of each thread that solves, the profile, and
 the blocks being read; 8 n more if several threads solve; and 180 MiB for Python itself.  Counted columns have
-S steps in place of n, except for the blocks being read.  Sparse columns and those of weighted points are read
-as values with multiplicities instead, at 50 bytes a value.  Columns that are made have the points they are
-made from in the place of n d b, and 36 bytes per point and thread (15 for long columns) to be dropped by
-counts.  Points with masses have constants of their own.
+S steps in place of n, except for the blocks being read; where they are counted some rows after the others,
+each thread holds so many rows, and counters for all columns of a block.  Sparse columns and those of weighted
+points are read as values with multiplicities instead, at 50 bytes a value.  Columns that are made have the
+points they are made from in the place of n d b, and 36 bytes per point and thread (15 for long columns) to be
+dropped by counts.  Points with masses have constants of their own.
 """
 
 from __future__ import annotations
@@ -18,9 +19,17 @@ import math
 from dataclasses import replace
 
 from geodim.engine.dominated import SORT_ALL_UP_TO
-from geodim.engine.steps import MOST_STEPS
+from geodim.engine.steps import MOST_STEPS, longer_counters, short_counters
 from geodim.engine.toptwo import TWO_BYTES
-from geodim.engine.ways import CACHE_LINE, MOST_STRAIGHT, Way, every_window, local_way, mass_way
+from geodim.engine.ways import (
+    CACHE_LINE,
+    MOST_STRAIGHT,
+    Way,
+    every_window,
+    local_way,
+    mass_way,
+    padded_rows,
+)
 from geodim.errors import InputValueError
 from geodim.memory import machine_memory
 from geodim.planning.hops import NARROWEST, hop_peak, hop_way
@@ -73,7 +82,7 @@ def column_memory(problem: Problem, threads: int) -> int:
         solving = (3 * 8 + b) * way.width * n + 12 * n
         return PROCESS_BYTES + solving + FINISH * n + (problem.nbytes if problem.held else 0)
     known = 8 + 4 if way.counted else 0  # what others reached, and the counters
-    solved, read = size, way.buffers * way.width * n * b
+    solved, read = size, _reading(problem, way)
     if problem.runs is not None:
         # The run of zeros of a sparse column is cut to the length of all others together.
         expanded = n if problem.n_rows is not None else min(n, 2 * problem.runs)
@@ -93,6 +102,18 @@ def column_memory(problem: Problem, threads: int) -> int:
         work, finish = work + TWO_BYTES * n, finish + REMOVAL * n
     kept = (problem.nbytes if problem.held else 0) + (problem.made_from or 0)
     return PROCESS_BYTES + int(max(work, finish)) + kept
+
+
+def _reading(problem: Problem, way: Way) -> int:
+    """Return the bytes of blocks that are being read, and of counters if they are counted at once."""
+    n, b = problem.n_points, problem.itemsize
+    if not way.rows:
+        return way.buffers * way.width * n * b
+    assert way.steps is not None
+    counters = short_counters(n, way.steps)
+    together = longer_counters(counters, n).itemsize if way.buffers > 1 else 0  # where threads add them up
+    values = way.buffers * padded_rows(way.rows, b) * b
+    return way.width * (values + way.steps * (way.buffers * counters.itemsize + together))
 
 
 def _mass_memory(problem: Problem, way: Way) -> int:

@@ -78,6 +78,7 @@ WAY: dict[str, Check[object]] = {
     "resident": flag,
     "drops": flag,
     "relaxed": flag,
+    "rows": whole(),
 }
 COST: dict[str, Check[object]] = {
     "memory": optional(whole()),
@@ -87,8 +88,8 @@ COST: dict[str, Check[object]] = {
 
 
 def way_record(value: object) -> dict[str, Any]:
-    """Return how columns were solved; older files, from before relaxed solving existed, do not say so."""
-    return record(WAY)({"relaxed": False, **value} if isinstance(value, dict) else value)
+    """Return how columns were solved; older files do not know of all ways."""
+    return record(WAY)({"relaxed": False, "rows": 0, **value} if isinstance(value, dict) else value)
 
 
 PLAN: dict[str, Check[object]] = {

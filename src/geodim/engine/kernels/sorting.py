@@ -173,7 +173,7 @@ def keys_to_bits_64(keys, bits):
 
 @njit(nogil=True, cache=True)
 def count_steps(column, per_step, first_step, counts):
-    """Count the values in each step floor(x * per_step); ``per_step`` is a power of two, so nothing rounds.
+    """Add up the values in each step floor(x * per_step); ``per_step`` is a power of two: nothing rounds.
 
     The steps cover the range that an earlier pass found; a value outside of it raises an error.
 
@@ -182,10 +182,9 @@ def count_steps(column, per_step, first_step, counts):
     column : (n,) floats, in any order
     per_step : of the type of the column, steps per unit of the data
     first_step : of the type of the column, a whole number
-    counts : (steps,) integers, points, written
+    counts : (steps,) integers, points, added to
     """
     require(counts.size > 0, "count_steps: counts")
-    counts[:] = 0
     steps = column.dtype.type(counts.size)
     places = np.empty(1024, np.int32)
     outside = 0
