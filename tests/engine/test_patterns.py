@@ -11,9 +11,12 @@ from geodim.data.sources import as_source
 from geodim.engine import long_patterns
 from geodim.engine.departures import Departures
 from geodim.engine.kernels import phases
+from geodim.engine.kernels.alike import ROUNDINGS, mark_settled
 from geodim.engine.kernels.counters import N_COUNTERS, WINDOWS
 from geodim.engine.kernels.lanes import ROW
+from geodim.engine.kernels.lines import halves
 from geodim.engine.kernels.patterns import exact_period
+from geodim.engine.kernels.pyramid import BASE
 from geodim.engine.long_patterns import LongPattern
 from geodim.engine.patterns import Periodic
 from geodim.engine.skeleton import long_period
@@ -146,3 +149,23 @@ def test_a_long_pattern_that_is_none_is_given_up_soon(monkeypatch):
     ((worth, tried),) = done
     assert not worth
     assert 0 < tried < n
+
+
+def test_sizes_are_settled_at_the_first_look_as_at_the_second(rng):
+    """Eight at a time, for each of many margins, most of which leave some size open."""
+    slope, rest, d0 = 0.1 + 1e-9, 3e-12, 3 * BASE
+    head, tail = halves(slope)
+    sizes = np.arange(d0, d0 + BASE)
+    best = slope * np.arange(d0 + BASE) - rng.uniform(1.0, 2.0, d0 + BASE)
+    limits = slope * np.arange(d0 + BASE) - best - rng.uniform(0.0, 1.0, d0 + BASE)
+    outside, settled, said = np.empty((BASE, 1)), np.empty(BASE, np.bool_), []
+    for margin in [*rng.uniform(-1.0, 1.0, 100), *(slope * np.arange(d0 + BASE) - best - limits)[d0:]]:
+        outside[:, 0] = -limits[d0:] - margin
+        left = mark_settled(best[d0:], d0, BASE, head, tail, rest, np.zeros(1), outside, settled)
+        surely = phases.surely_settled(best, limits, d0, head, tail, rest, margin)
+        assert not (surely and left)
+        said.append(surely)
+        above = ((best[d0:] - head * sizes) - tail * sizes) - rest * sizes
+        off = ROUNDINGS * (np.abs(above) + 2.0**-25 * head * sizes)
+        assert surely == bool(np.all(outside[:, 0] > above + off))
+    assert 10 < sum(said) < len(said) - 10

@@ -13,7 +13,7 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
-from geodim.engine.kernels.alike import CLASSES, mark_settled
+from geodim.engine.kernels.alike import CLASSES, ROUNDINGS, mark_settled
 from geodim.engine.kernels.counters import LEAVES, N_COUNTERS, WINDOWS
 from geodim.engine.kernels.lanes import (
     LANES,
@@ -23,12 +23,14 @@ from geodim.engine.kernels.lanes import (
     larger,
     load,
     load_row,
+    magnitude,
     ones,
     prefetch,
     put,
     reaching,
     splat,
     splat_row,
+    steps,
     trailing_zeros,
 )
 from geodim.engine.kernels.lines import halves
@@ -362,6 +364,21 @@ def least_rises(means, rise):
         rise[d] = -greatest_difference(tops, floors, d, count)
 
 
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def surely_settled(best, limits, d0, head, tail, rest, margin):
+    """Return whether `mark_settled` would mark all BASE sizes from d0 on at its first look, as nearly always.
+
+    ``best`` and ``limits`` are float64 over d, all else is as in `finish_long_period`.
+    """
+    for d in range(d0, d0 + BASE, LANES):
+        sizes = splat(np.float64(d)) + steps()
+        above = ((load(best, d) - splat(head) * sizes) - splat(tail) * sizes) - splat(rest) * sizes
+        surely = above + splat(ROUNDINGS) * (magnitude(above) + splat(2.0**-25 * head) * sizes)
+        if reaching(surely, splat(-margin) - load(limits, d)) != 0:
+            return False
+    return True
+
+
 @njit(nogil=True, cache=True)
 def finish_long_period(
     l, u, ahead, n, slope, rest, pattern, margin, offsets, counts, tops, floors, quanta, beyond, d_stop,
@@ -398,6 +415,8 @@ def finish_long_period(
             found[:] = np.inf
             evaluate_tile(l, 0, n - d0, d0, found)
             work[WINDOWS] += (n - d0) * BASE
+            continue
+        if stop - d0 == BASE and surely_settled(best, limits, d0, head, tail, rest, margin):
             continue
         for d in range(d0, stop):
             outside[d - d0, 0] = -limits[d] - margin
