@@ -85,10 +85,9 @@ def test_sparse_and_weighted():
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_radix_sort_of_short_columns(monkeypatch, kind):
     """Also dealt out by leading bits, and few values counted."""
-    monkeypatch.setattr(sorter, "RADIX_FROM", 2)
     monkeypatch.setattr(column_module, "FEW_FROM", 2)
-    for deal_out in (2, 1 << 30):
-        monkeypatch.setattr(sorter, "DEAL_OUT_FROM", deal_out)
+    for way in ("digits", "shares"):
+        monkeypatch.setattr(sorter.Sorter, "ways", lambda _, way=way: [way])
         for name in (
             "normal_32",
             "few_integers",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from geodim.engine import sorter
 from geodim.engine.kernels import dealing
-from geodim.engine.sorter import Sorter, numpy_is_faster
+from geodim.engine.sorter import Sorter, numpy_to_digits
 
 FINITE = {
     np.float32: st.floats(width=32, allow_nan=False, allow_infinity=False),
@@ -42,8 +45,8 @@ def columns(n, kind):
 
 def ways(kind):
     yield "numpy", lambda sorter, column, out: sorter.by_numpy(column, out)
-    yield "digits", lambda sorter, column, out: sorter.by_radix(column, out, dealt_out=False)
-    yield "shares", lambda sorter, column, out: sorter.by_radix(column, out, dealt_out=True)
+    yield "digits", lambda sorter, column, out: sorter.by_radix(column, out)
+    yield "shares", lambda sorter, column, out: sorter.by_shares(column, out)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -90,16 +93,67 @@ def test_two_digits_sort_by_these_bits_alone(rng):
     assert np.array_equal(keys, given[np.argsort(digits, kind="stable")])
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_long_columns_are_dealt_out(monkeypatch, kind):
-    """From two megabytes on, whatever the type."""
-    dealt = []
-    monkeypatch.setattr(Sorter, "_by_shares", lambda self, *_: dealt.append(self.n))
-    monkeypatch.setattr(sorter, "numpy_is_faster", lambda *_: False)
-    from_ = (2 << 20) // np.dtype(kind).itemsize
-    for n in (from_ - 1, from_):
-        Sorter(n, np.dtype(kind)).sort(np.ones(n, kind), np.empty(n))
-    assert dealt == [from_]
+@pytest.mark.parametrize(
+    ("ratio", "kind", "nbytes", "ways"),
+    [
+        (0.5, np.float32, 4 << 20, ["numpy"]),
+        (0.5, np.float32, 512, ["numpy"]),
+        (9.0, np.float32, 512, ["numpy"]),
+        (0.5, np.float32, 1 << 18, ["digits"]),  # not worth a trial
+        (1.0, np.float32, 1 << 20, ["numpy", "digits"]),
+        (1.0, np.float32, 4 << 20, ["numpy", "digits", "shares"]),
+        (1.0, np.float32, 16 << 20, ["numpy", "shares"]),
+        (9.0, np.float32, (2 << 20) - 4, ["digits"]),
+        (9.0, np.float32, 2 << 20, ["digits", "shares"]),
+        (9.0, np.float32, 16 << 20, ["shares"]),
+        (9.0, np.float32, 8 << 30, ["digits"]),  # counters of shares would overflow
+        (1.0, np.float64, 4 << 20, ["numpy", "shares"]),
+        (9.0, np.float64, (2 << 20) - 8, ["digits"]),
+        (9.0, np.float64, 2 << 20, ["shares"]),
+    ],
+)
+def test_what_may_be_the_fastest(monkeypatch, ratio, kind, nbytes, ways):
+    """By how numpy compares with digits, and by whether the cache holds the column."""
+    monkeypatch.setattr(sorter, "numpy_to_digits", lambda _: ratio)
+    own = Sorter(1, np.dtype(kind))
+    own.n = nbytes // np.dtype(kind).itemsize
+    assert own.ways() == ways
+
+
+@pytest.mark.parametrize("fastest", ["numpy", "digits", "shares"])
+def test_the_fastest_way_is_taken(monkeypatch, fastest):
+    """Each is tried on the first columns of about this length."""
+    clock, taken = [0.0], []
+
+    def work(way):
+        taken.append(way)
+        clock[0] += 1.0 if way == fastest else 2.0
+
+    every = ["numpy", "digits", "shares"]
+    monkeypatch.setattr(sorter, "trials", defaultdict(sorter.Trials))
+    monkeypatch.setattr(sorter.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(Sorter, "ways", lambda _: every)
+    monkeypatch.setattr(Sorter, "by_numpy", lambda *_, **__: work("numpy"))
+    monkeypatch.setattr(Sorter, "by_radix", lambda *_: work("digits"))
+    monkeypatch.setattr(Sorter, "by_shares", lambda *_: work("shares"))
+    for n in (9, 9, 9, 9, 9, 9, 10, 15):
+        Sorter(n, np.dtype(np.float32)).sort(np.ones(n, np.float32), np.empty(n))
+    assert taken == [way for way in every for _ in range(2)] + 2 * [fastest]
+    Sorter(16, np.dtype(np.float32)).sort(np.ones(16, np.float32), np.empty(16))
+    Sorter(15, np.dtype(np.float64)).sort(np.ones(15), np.empty(15))
+    assert taken[-2:] == ["numpy", "numpy"]  # other lengths and types tell nothing
+
+
+def test_threads_that_begin_together_try_different_ways():
+    trials, began = sorter.Trials(), []
+
+    def work(way):
+        began.append(way)
+        if len(began) < 9:  # the others begin before this one ends
+            trials.run({one: partial(work, one) for one in ("a", "b", "c")})
+
+    work("first")
+    assert began == ["first", "a", "a", "b", "b", "c", "c", "a", "a"]
 
 
 @given(st.data(), st.sampled_from([np.float32, np.float64]))
@@ -111,12 +165,10 @@ def test_any_values(data, kind):
         np.testing.assert_array_equal(out, np.sort(column))
 
 
-@pytest.mark.parametrize("faster", [True, False])
+@pytest.mark.parametrize("way", ["numpy", "digits", "shares"])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_the_choice_changes_nothing(monkeypatch, kind, faster):
-    monkeypatch.setattr(sorter, "TRY_FROM", 1)
-    monkeypatch.setattr(sorter, "DEAL_OUT_FROM", 5000 * np.dtype(kind).itemsize)
-    monkeypatch.setattr(sorter, "numpy_is_faster", lambda *_: faster)
+def test_the_choice_changes_nothing(monkeypatch, kind, way):
+    monkeypatch.setattr(Sorter, "ways", lambda _: [way])
     for n in (2000, 6000):
         out = np.empty(n)
         for column in columns(n, kind).values():
@@ -125,9 +177,9 @@ def test_the_choice_changes_nothing(monkeypatch, kind, faster):
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_the_trial_is_made_once(kind):
-    first = numpy_is_faster(np.dtype(kind), False)
-    assert isinstance(first, bool)
-    tries = sorter._try_both.cache_info().misses
-    assert numpy_is_faster(np.dtype(kind), False) == first
-    assert sorter._try_both.cache_info().misses == tries
+def test_numpy_is_timed_once(kind):
+    first = numpy_to_digits(np.dtype(kind))
+    assert first > 0.0
+    tries = sorter._compare.cache_info().misses
+    assert numpy_to_digits(np.dtype(kind)) == first
+    assert sorter._compare.cache_info().misses == tries

@@ -20,7 +20,7 @@ def check(page: Page) -> None:
     page.says("leaves take {} sizes", BLOCK)
     page.says("Sizes below {} are solved over all starts", BLOCK)
     page.says("three {}-bit passes for float32, six for float64", DIGIT)
-    page.says("columns of {} MB and more are dealt out by {} leading bits", DEAL_OUT_FROM >> 20, LEADING)
+    page.says("columns of {} MB and more may be dealt out by {} leading bits", DEAL_OUT_FROM >> 20, LEADING)
     page.allows(
         "about 23 bytes per point for float32 (sorted column 8, keys shared with phi 8, records 2.5, the "
         "block being read 4 per column), 31 for float64, plus 12 bytes per point for the profile",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RADIX_FROM = 1024  # shorter columns sort faster by comparison
-DEAL_OUT_FROM = 1 << 21  # bytes; longer columns outgrow the cache and are dealt out first
+TRY_FROM = 1 << 18  # from this length on it is worth measuring which way is the fastest here
+TRIES = 2  # of every way, with columns that are sorted anyway; the better one counts
+TRIAL = 1 << 16  # values to see how numpy compares with digits:
+CLEARLY_FASTER, CLEARLY_SLOWER = 0.8, 1.5  # beyond these ratios nothing else, or not numpy, is tried
+DEAL_OUT_FROM = 1 << 21  # bytes; longer columns outgrow the cache, and may be dealt out first,
+DIGITS_UP_TO = 1 << 24  # which float32 columns surely are from this one on
 DEAL_OUT_UP_TO = 1 << 31  # counters of shares have 32 bits
-TRY_FROM = 1 << 18  # from this length on it is worth measuring how fast numpy is here
-TRIAL = 1 << 16
-CLEARLY = 0.8  # numpy's sort slows down with the logarithm of the length, so it must win the trial clearly
 HANDFUL = 16  # up to this many distinct values are counted one by one
 SAMPLE, MOST_SAMPLED = 512, 400  # of so many values so many may be distinct where they are few
 MOST_COMBINATIONS = 4096  # of digits that are counted without sorting
@@ -70,14 +73,29 @@ class Sorter:
         self, column: NDArray[np.floating], values: NDArray[np.float64], *, overwrite: bool = False
     ) -> None:
         """Write the column to ``values`` in ascending order; it may be overwritten if nobody needs it."""
-        if self.n < RADIX_FROM or (self.n >= TRY_FROM and numpy_is_faster(self.dtype, self._dealt_out)):
-            self.by_numpy(column, values, overwrite=overwrite)
+        by: dict[str, Callable[[], None]] = {
+            "numpy": lambda: self.by_numpy(column, values, overwrite=overwrite),
+            "digits": lambda: self.by_radix(column, values),
+            "shares": lambda: self.by_shares(column, values),
+        }
+        ways = self.ways()
+        if len(ways) == 1:
+            by[ways[0]]()
         else:
-            self.by_radix(column, values)
+            trials[self.dtype, self.n.bit_length()].run({way: by[way] for way in ways})
 
-    @property
-    def _dealt_out(self) -> bool:
-        return self.n * self.dtype.itemsize >= DEAL_OUT_FROM and self.n < DEAL_OUT_UP_TO
+    def ways(self) -> list[str]:
+        """Return the ways that may be the fastest; which one is depends on the processor and its caches."""
+        if self.n < RADIX_FROM:
+            return ["numpy"]
+        ratio = numpy_to_digits(self.dtype) if self.n >= TRY_FROM else math.inf
+        if ratio < CLEARLY_FASTER:
+            return ["numpy"]
+        nbytes = self.n * self.dtype.itemsize
+        shares = nbytes >= DEAL_OUT_FROM and self.n < DEAL_OUT_UP_TO
+        digits = not shares or (self.dtype.itemsize == 4 and nbytes < DIGITS_UP_TO)
+        candidates = (("numpy", ratio < CLEARLY_SLOWER), ("digits", digits), ("shares", shares))
+        return [way for way, is_one in candidates if is_one]
 
     def by_numpy(
         self, column: NDArray[np.floating], values: NDArray[np.float64], *, overwrite: bool = False
@@ -93,23 +111,18 @@ class Sorter:
         column.sort()
         values[: self.n] = column
 
-    def by_radix(
-        self, column: NDArray[np.floating], values: NDArray[np.float64], dealt_out: bool | None = None
-    ) -> None:
-        """Sort by digits; a long column is dealt out by its leading bits first."""
-        n, bits = self.n, column.view(self.key_type)
-        if self._dealt_out if dealt_out is None else dealt_out:
-            self._by_shares(column, values)
-            return
-        self._keys_and_counts(bits)
+    def by_radix(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
+        """Sort by digits, all of the column at a time."""
+        self._keys_and_counts(column.view(self.key_type))
         swapped = sorting.radix_passes(self.keys, self.spare, self.digit_counts)
         keys = self.spare if swapped else self.keys
         if self.key_type.itemsize == 4:
             sorting.keys_to_values_32(keys, values)
         else:
-            sorting.keys_to_bits_64(keys, values[:n].view(np.uint64))
+            sorting.keys_to_bits_64(keys, values[: self.n].view(np.uint64))
 
-    def _by_shares(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
+    def by_shares(self, column: NDArray[np.floating], values: NDArray[np.float64]) -> None:
+        """Sort by digits; the column is dealt out by its leading bits first."""
         bits = column.view(self.key_type)
         if self.key_type.itemsize == 4:
             dealing.deal_out(bits, self.keys, self.stops)
@@ -188,25 +201,46 @@ class Sorter:
         kernel(bits, self.keys, self.digit_counts)
 
 
+class Trials:
+    """Times of several ways to do the same, of which the fastest is taken.
+
+    Threads may disturb each other here, which costs time and changes nothing else.
+    """
+
+    def __init__(self) -> None:
+        self.tried: Counter[str] = Counter()
+        self.best: dict[str, float] = {}  # seconds
+
+    def run(self, ways: dict[str, Callable[[], None]]) -> None:
+        """Take one that was hardly tried yet, or the fastest."""
+        untried = [way for way in ways if self.tried[way] < TRIES]
+        way = untried[0] if untried else min(ways, key=lambda way: self.best.get(way, math.inf))
+        self.tried[way] += 1  # at once, so that threads that begin together try different ones
+        started = time.perf_counter()
+        ways[way]()
+        self.best[way] = min(self.best.get(way, math.inf), time.perf_counter() - started)
+
+
+trials: defaultdict[tuple[np.dtype[Any], int], Trials] = defaultdict(Trials)  # by type and bits of length
 _trial = threading.Lock()
 
 
-def numpy_is_faster(dtype: np.dtype[np.floating], dealt_out: bool) -> bool:
-    """Return whether numpy sorts this type faster than the radix sort on this processor.
+def numpy_to_digits(dtype: np.dtype[np.floating]) -> float:
+    """Return how many times as long numpy takes to sort this type on this processor as digits do.
 
-    It is tried once, in milliseconds.  Whether numpy wins with AVX-512 depends on the manufacturer and cannot
-    be told from the names of instruction sets.
+    That is seen once, in milliseconds.  Whether numpy is fast with AVX-512 depends on the manufacturer and
+    cannot be told from the names of instruction sets.
     """
     with _trial:  # simultaneous trials would disturb each other
-        return _try_both(dtype, dealt_out)
+        return _compare(dtype)
 
 
 @cache
-def _try_both(dtype: np.dtype[np.floating], dealt_out: bool) -> bool:
+def _compare(dtype: np.dtype[np.floating]) -> float:
     column = np.random.default_rng(0).standard_normal(TRIAL).astype(dtype)
     sorter, values = Sorter(TRIAL, dtype), np.empty(TRIAL)
-    radix = _best_time(lambda: sorter.by_radix(column, values, dealt_out))
-    return _best_time(lambda: sorter.by_numpy(column, values)) < CLEARLY * radix
+    digits = _best_time(lambda: sorter.by_radix(column, values))
+    return _best_time(lambda: sorter.by_numpy(column, values)) / digits
 
 
 def _best_time(work: Callable[[], None]) -> float:
