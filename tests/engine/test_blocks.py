@@ -42,4 +42,4 @@ def test_a_solver_has_room_for_its_column(n, kind):
     assert solver.records.shape[1] == solver.layout.total
     assert not np.shares_memory(solver.phi, solver.values)
     assert not np.shares_memory(solver.records, solver.values)
-    assert not np.shares_memory(solver.records, solver.sorter.memory)
+    assert not np.shares_memory(solver.records, solver.sorter.spare)

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from numpy.typing import NDArray
 
-LARGE_PAGE = 1 << 21  # bytes
+PAGE, LARGE_PAGE = 1 << 12, 1 << 21  # bytes
 LINE = 64  # bytes of a cache line; each buffer begins with one
 WORTH = 2 * LARGE_PAGE  # bytes from which on there may be large pages
 
@@ -32,3 +34,23 @@ def in_one_block(*sizes: int) -> list[NDArray[np.uint8]]:
     return [
         block[first + at : first + at + size] for (at, _), size in zip(pairwise(edges), sizes, strict=True)
     ]
+
+
+def touched(
+    shape: tuple[int, int], dtype: np.dtype[np.floating], threads: int, pool: Executor
+) -> NDArray[np.floating]:
+    """Return an array whose memory is there already, each page of it made by one thread.
+
+    Every thread writes to all columns of a group.  If several meet at a large page that is not there yet,
+    each of them clears one, and all but one of these are thrown away.
+    """
+    array = np.empty(shape, dtype)
+    flat = array.reshape(-1).view(np.uint8)
+    share = -(-flat.size // (threads * LARGE_PAGE)) * LARGE_PAGE
+    edges = range(-(array.ctypes.data % LARGE_PAGE), flat.size, share)
+
+    def touch(start: int) -> None:
+        flat[max(start, 0) : start + share : PAGE] = 0
+
+    list(pool.map(touch, edges))
+    return array

@@ -70,20 +70,31 @@ class ColumnSolver:
     skip_smallest : bool
         Leave out the windows of at most 32 values, or of fewer than 32 steps if counted: so
         few points hardly matter.
+    gives_phi : bool
+        Whether ``phi`` lies apart from all other memory, since it will be needed when nothing else is.
     """
 
     def __init__(
-        self, n_points: int, dtype: np.dtype[np.floating], step: float = 0.0, *, skip_smallest: bool = False
+        self,
+        n_points: int,
+        dtype: np.dtype[np.floating],
+        step: float = 0.0,
+        *,
+        skip_smallest: bool = False,
+        gives_phi: bool = False,
     ) -> None:
         self.n = n_points
         self.step = step
         self.layout = PyramidLayout.of(n_points)
-        memory, values, records = in_one_block(
-            2 * dtype.itemsize * n_points, 8 * (n_points + PADDING), 8 * pyramid.RECORD * self.layout.total
-        )
-        self.sorter = Sorter(n_points, dtype, memory)
+        column = dtype.itemsize * n_points
+        sizes = 2 * column - 8 * n_points, 8 * (n_points + PADDING), 8 * pyramid.RECORD * self.layout.total
+        if gives_phi:
+            phi, (more, values, records) = np.empty(8 * n_points, np.uint8), in_one_block(*sizes)
+        else:
+            phi, more, values, records = in_one_block(8 * n_points, *sizes)
         # The keys are needed only until the column is sorted, phi only afterwards: they share memory.
-        self.phi = memory[: 8 * n_points].view(np.float64)
+        self.sorter = Sorter(n_points, dtype, (phi[:column], phi[column:] if more.size == 0 else more))
+        self.phi = phi.view(np.float64)
         self.values = values.view(np.float64)
         self.records = records.view(np.float64).reshape(pyramid.RECORD, self.layout.total)
         self.slope = 0.0  # only counted columns have one
@@ -98,6 +109,11 @@ class ColumnSolver:
         self.shared: Sweep | None = None  # what other threads know, if there are any
         self.turn = 0.0  # at which of its pieces a column begins, as a share
         self.scratch = threading.local()  # candidate lists, one pair per thread that solves pieces
+
+    @property
+    def inbox(self) -> NDArray[np.floating]:
+        """Memory of shape (1, n_points) for the next column: all that sorting needs once it has read it."""
+        return self.sorter.spare.view(self.sorter.dtype)[np.newaxis]
 
     def solve(
         self,

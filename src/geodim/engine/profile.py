@@ -13,6 +13,8 @@ from geodim.engine.strips import StripLock
 from geodim.memory import check_points
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.lib.npyio import NpzFile
     from numpy.typing import NDArray
 
@@ -66,13 +68,23 @@ class Profile:
         n_steps: int | None = None,
         skipped: int = 0,
         n_threads: int = 1,
+        *,
+        blank: bool = False,
     ) -> Profile:
-        """Return a profile to which no column has contributed yet; a counted one if ``n_steps`` is given."""
+        """Return a profile to which no column has contributed yet; a counted one if ``n_steps`` is given.
+
+        A ``blank`` one takes no memory, and is read-only in part, until `make_room` or `take_over`.
+        """
         size = n_points if n_steps is None else n_steps + 1
         check_points(size)
+        if blank:
+            phi, owner = np.zeros(size), np.broadcast_to(np.int32(-1), size)
+        else:
+            phi = filled(size, 0.0 if n_steps is None else -float(n_points), np.float64, n_threads)
+            owner = filled(size, -1, np.int32, n_threads)
         return cls(
-            phi=filled(size, 0.0 if n_steps is None else -float(n_points), np.float64, n_threads),
-            owner=filled(size, -1, np.int32, n_threads),
+            phi=phi,
+            owner=owner,
             step=step,
             done=np.zeros(n_features, np.bool_),
             n_points=n_points,
@@ -83,6 +95,31 @@ class Profile:
     def begin(self, column: int, pieces: dict[Piece, Sizes]) -> None:
         """Record the pieces in which a column is about to be solved, each with its range of d."""
         self.unsolved[column] = pieces
+
+    def make_room(self) -> None:
+        """Make a blank profile like any other."""
+        if not self.owner.flags.writeable:
+            self.owner = filled(self.owner.size, -1, np.int32)
+
+    def take_over(self, every: Sequence[Solved]) -> bool:
+        """Make the widths of the only column those of a blank profile, without copying them.
+
+        Returns False if something is missing or may be off, or if they do not lie side by side.
+        """
+        if not every or any(one.cut or one.loose or one.phi is not every[0].phi for one in every):
+            return False
+        starts, stops = np.sort(np.concatenate([one.ranges for one in every]), axis=0).T
+        if starts[0] > 1 or stops[-1] < self.phi.size or np.any(starts[1:] > stops[:-1]):
+            return False
+        self.phi = every[0].phi
+        self.phi[0] = 0.0
+        zeros = int(np.searchsorted(self.phi, 0.0, "right"))  # widths never fall
+        self.phi[:zeros] = 0.0  # not minus zero
+        self.owner = np.zeros(self.phi.size, np.int32)
+        self.owner[:zeros] = -1
+        for one in every:
+            self._note(one)
+        return True
 
     def merge(self, solved: Solved) -> None:
         """Take the elementwise maximum with one column's phi."""
@@ -206,6 +243,7 @@ class Profile:
 
     def restore(self, saved: NpzFile, key: str) -> None:
         """Restore from the arrays of a checkpoint."""
+        self.make_room()
         read_profile(saved, self, key)
 
     def bounds(self, ranges: Ranges, n_threads: int = 1) -> Bounds:

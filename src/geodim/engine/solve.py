@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from geodim.engine.blocks import LARGE_PAGE
+from geodim.engine.blocks import touched
 from geodim.engine.dominated import Dominance, cells_for
 from geodim.engine.driver import Driver
 from geodim.engine.helpers import Helpers
+from geodim.engine.only import OnlyColumn
 from geodim.engine.parts import thread_count
 from geodim.engine.profile import LOOSE, Profile
 from geodim.engine.simplified import Twins
@@ -54,7 +55,6 @@ FEW_BLOCKS = 4  # up to this many blocks per thread, leaders are not read separa
 SHARES_PER_THREAD = 2  # of the rows that threads read together: one that begins late reads less
 SHARE_BYTES = 1 << 26  # of a share at most: between two of them a thread looks at the clock
 LOOK_EVERY = 0.2  # seconds between two looks at the clock, if no task ends
-PAGE = 1 << 12  # bytes of memory that a system provides at a time, if not a large page
 
 
 def compute_profile(
@@ -108,17 +108,23 @@ def compute_profile(
         first_steps = steps_needed(ranges.least, ranges.greatest, step).first
     else:  # every solver sorts whole columns, see docs/architecture.md
         check_points(n, PROFILE_BYTES + 8 + 2 * source.dtype.itemsize)
+    only = None
     if profile is None:
-        profile = Profile.empty(n, d, step, way.steps if way.counted else None, way.left_out, threads)
+        blank = d == 1 and way.method == "sorted" and not source.runs
+        profile = Profile.empty(
+            n, d, step, way.steps if way.counted else None, way.left_out, threads, blank=blank
+        )
+        only = OnlyColumn(profile) if blank else None
         profile.relax(way.relaxed)
         driver.resume([profile])
     else:
         profile.relax(way.relaxed)
     if way.compiled:
         import_module("geodim.engine.column")  # so that no interrupt leaves Numba half imported
-        run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends)
+        run = _Run(source, way, profile, driver, threads, first_steps, ranges, ends, only)
         with driver.heeding(), threads_for(threads) as pool:
             run.solve_all(pool, leaders)
+        profile.make_room()  # if it was stopped before anything was solved
     else:
         with driver.heeding():
             solve_every_window(source, profile, driver, ranges)
@@ -159,8 +165,10 @@ class _Run:
         first_steps: NDArray[np.float64] | None,
         ranges: Ranges | None,
         ends: NDArray[np.float64] | None,
+        only: OnlyColumn | None = None,
     ) -> None:
         self.source = source
+        self.target: Profile | OnlyColumn = only or profile
         self.ends = ends
         self.way = way
         self.ranges = ranges
@@ -264,7 +272,7 @@ class _Run:
         """
         n = self.source.n_points
         read_rows: Callable[..., None] = self.source.read_rows  # type: ignore[attr-defined]
-        buffers = [self._touched((self.widest, n), pool) for _ in groups[:2]]
+        buffers = [touched((self.widest, n), self.source.dtype, self.threads, pool) for _ in groups[:2]]
         group_bytes = self.widest * n * self.source.dtype.itemsize
         shares = max(SHARES_PER_THREAD * self.threads, group_bytes // SHARE_BYTES)
         edges = np.linspace(0, n, shares + 1).astype(int).tolist()
@@ -332,23 +340,6 @@ class _Run:
         most = min(-(-2 * self.threads // len(group)), self.threads - 1)
         return Helpers(pool, most) if group is groups[-1] and len(group) < self.threads else None
 
-    def _touched(self, shape: tuple[int, int], pool: Executor) -> Values:
-        """Return an array whose memory is there already, each page of it made by one thread.
-
-        Every thread writes to all columns of a group.  If several meet at a large page that is not there yet,
-        each of them clears one, and all but one of these are thrown away.
-        """
-        array = np.empty(shape, self.source.dtype)
-        flat = array.reshape(-1).view(np.uint8)
-        share = -(-flat.size // (self.threads * LARGE_PAGE)) * LARGE_PAGE
-        edges = range(-(array.ctypes.data % LARGE_PAGE), flat.size, share)
-
-        def touch(start: int) -> None:
-            flat[max(start, 0) : start + share : PAGE] = 0
-
-        list(pool.map(touch, edges))
-        return array
-
     def _solve_unless_dominated(self, values: Values, column: int, executor: Sharing | None) -> None:
         """Solve one column of a group, unless it is dominated; ``values`` has one row."""
         for remaining, _ in self._left(values, [column]):
@@ -359,7 +350,10 @@ class _Run:
     ) -> None:
         if self.driver.late():
             return
-        if self._solver().solve(values, column, self.profile, self.driver.late, executor):
+        solved = self._solver().solve(values, column, self.target, self.driver.late, executor)
+        if isinstance(self.target, OnlyColumn):
+            self.target.settle()
+        if solved:
             self.profile.finish(column)
 
     def solve_block(self, block: list[int], executor: Sharing | None = None) -> None:
@@ -402,7 +396,9 @@ class _Run:
     def _read(self, block: list[int]) -> NDArray[np.floating]:
         buffer = getattr(self.local, "buffer", None)
         if buffer is None:
-            buffer = self.local.buffer = np.empty((self.widest, self.source.n_points), self.source.dtype)
+            shape = self.widest, self.source.n_points
+            buffer = np.empty(shape, self.source.dtype) if self.way.buffers else self._solver().inbox
+            self.local.buffer = buffer
         values: NDArray[np.floating] = buffer[: len(block)]
         self.source.read(block, values)
         self.profile.bytes_read += values.nbytes
@@ -416,7 +412,10 @@ class _Run:
 
             n, step, skipped = self.source.n_points, self.profile.step, self.profile.skipped
             if self.first_steps is None:
-                solver = ColumnSolver(n, self.source.dtype, step, skip_smallest=skipped > 0)
+                solver = ColumnSolver(
+                    n, self.source.dtype, step, skip_smallest=skipped > 0,
+                    gives_phi=self.target is not self.profile,
+                )  # fmt: skip
             else:
                 n_steps = self.profile.phi.size - 1
                 solver = CountingSolver(n, step, n_steps, self.first_steps, left_out=skipped)

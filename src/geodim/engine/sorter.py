@@ -49,12 +49,15 @@ class Sorter:
         Length of the columns.
     dtype : numpy.dtype
         float32 or float64, the type of the columns.
-    memory : array of uint8, optional
-        As many bytes as two columns have, to sort in; free again once a column is sorted.
+    memory : two arrays of uint8, optional
+        As many bytes as a column has each, to sort in; free again once a column is sorted.
     """
 
     def __init__(
-        self, n_points: int, dtype: np.dtype[np.floating], memory: NDArray[np.uint8] | None = None
+        self,
+        n_points: int,
+        dtype: np.dtype[np.floating],
+        memory: tuple[NDArray[np.uint8], NDArray[np.uint8]] | None = None,
     ) -> None:
         if dtype not in (np.float32, np.float64):  # the size of every buffer depends on it
             msg = f"columns are sorted as float32 or float64, not {dtype}"
@@ -62,9 +65,8 @@ class Sorter:
         self.n = n_points
         self.dtype = dtype
         self.key_type = np.dtype(f"u{dtype.itemsize}")
-        self.memory = np.empty(2 * n_points * dtype.itemsize, np.uint8) if memory is None else memory
-        self.keys = self.memory.view(self.key_type)[:n_points]
-        self.spare = self.memory.view(self.key_type)[n_points:]
+        keys, spare = memory or np.empty((2, n_points * dtype.itemsize), np.uint8)
+        self.keys, self.spare = keys.view(self.key_type), spare.view(self.key_type)
         self.digit_counts = np.empty((3 if dtype.itemsize == 4 else 6, sorting.BUCKETS), np.int64)
         self.stops = np.empty(dealing.SHARES, np.int64)
         self.step_counts: NDArray[np.signedinteger[Any]] | None = None

@@ -44,7 +44,7 @@ class Way:
         Columns that are solved at the same time: one per solving thread, the batch of a GPU, or one
         per running task on each worker of a cluster.
     buffers : int
-        Blocks held in memory at the same time.
+        Blocks held in memory at the same time; 0 if columns are read to where they are sorted.
     together : bool
         Whether all threads read one block together, each some rows, and then solve a column each.
     blocks : int
@@ -154,6 +154,8 @@ def local_way(
         buffers = solvers = min(threads, -(-n_features // width))
     passes = -(-n_features // width) if row_major else 1
     dropped = math.isinf(steps) and not runs and drops(n_points, n_features)
+    if width == 1 and not (together or runs or dropped) and method == "sorted":
+        buffers = 0
     way = Way(method, counted, left_out, width, solvers, buffers, together, passes=passes, drops=dropped)
     if way.counted and row_major and by_rows and not runs and n_points >= LONG_FROM:
         return _by_rows(way, n_points, n_features, itemsize, threads)
