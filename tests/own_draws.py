@@ -29,8 +29,10 @@ class OwnDraws:
 
     def pytest_collection_finish(self) -> None:
         """Find the generators of all modules of tests."""
-        files = ((getattr(module, "__file__", None), vars(module)) for module in list(sys.modules.values()))
-        ours = [names for file, names in files if file is not None and HERE in Path(file).parents]
+        # Anything may be held there: None for what must not be imported, or something that imports it later.
+        every = [getattr(module, "__dict__", {}) for module in list(sys.modules.values())]
+        files = [(names.get("__file__"), names) for names in every]
+        ours = [names for file, names in files if isinstance(file, str) and HERE in Path(file).parents]
         held = {id(value): value for names in ours for value in names.values()}
         self.generators = [value for value in held.values() if isinstance(value, np.random.Generator)]
 

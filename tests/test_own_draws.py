@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -55,6 +56,17 @@ def drawn(pytester):
 def test_draws_depend_on_the_test_alone(drawn):
     assert drawn(0, 1, 2) == drawn(2, 0, 1)
     assert drawn(1) == {"1": drawn(0, 1)["1"]}
+
+
+def test_what_is_no_module_is_passed_over(drawn, monkeypatch):
+    """As where a package is made to look as if it were not installed."""
+    for name, instead in (
+        ("none", None),
+        ("an object", object()),
+        ("lazy", type("Lazy", (), {"__file__": 3})()),
+    ):
+        monkeypatch.setitem(sys.modules, name, instead)
+    assert list(drawn(0)) == ["0"]
 
 
 def test_each_test_has_draws_of_its_own_but_for_what_they_share(drawn):
