@@ -93,24 +93,31 @@ def exact_hops(X, hops, name, *, n=None, edges=(), weights=None, matrix=None, **
         return found
 
 
-def exact_dimensions(found):
-    """The dimension of hops 0..k for every k, as Decimal.
-
-    Divided by d_max of hop 0 (1 if that is 0); infinite if nothing is told apart.
-    """
+def exact_widths(found):
+    """Phi of hops 0..k for every k, each from Phi(0) to Phi(n), as Decimal."""
     with localcontext(DIGITS):
         n = len(found[0][0])
-        d_max = max(max(column) - min(column) for column in found[0]) or Decimal(1)
-        phi = [Decimal(0)] * (n + 1)
-        dimensions = []
+        phi, every = [Decimal(0)] * (n + 1), []
         for hop in found:
             for column in hop:
                 ordered = sorted(column)
                 for k in range(2, n + 1):
                     phi[k] = max(phi[k], min(b - a for a, b in zip(ordered, ordered[k - 1 :], strict=False)))
-            delta = sum(phi) / n
-            dimensions.append((d_max / delta) ** 2 if delta else Decimal("inf"))
-        return dimensions
+            every.append(list(phi))
+        return every
+
+
+def exact_dimensions(found):
+    """The dimension of hops 0..k for every k, as Decimal.
+
+    Divided by d_max of hop 0 (1 if that is 0); infinite if nothing is told apart.
+    """
+    widths = exact_widths(found)
+    with localcontext(DIGITS):
+        n = len(found[0][0])
+        d_max = max(max(column) - min(column) for column in found[0]) or Decimal(1)
+        deltas = [sum(phi) / n for phi in widths]
+        return [(d_max / delta) ** 2 if delta else Decimal("inf") for delta in deltas]
 
 
 def distance(block, columns):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,11 +11,12 @@ import numpy as np
 
 from geodim._version import __version__
 from geodim.engine.parts import divisor
-from geodim.errors import DataFileError, InputValueError
+from geodim.errors import DataFileError
+from geodim.lookup import diameters_at, dimensions_by, inverse_square, widths_at
 from geodim.optional import installed_version
 from geodim.removal import TIE_RULE
 from geodim.saved.document import Reported, format_of, thinned, to_json_value
-from geodim.support_field import SupportField, altered, place_of, support_of
+from geodim.support_field import SupportField, altered, support_of
 from geodim.text import html_list, html_table, visible
 from geodim.words import at_most, scale_words
 
@@ -217,7 +217,7 @@ class IDResult(Reported):
     def phi_bounds(self, k: float) -> tuple[float, float]:
         """Return bounds on Phi(k), in the data's own units; equal where Phi(k) is known exactly.
 
-        For points whose weights are not whole numbers, k is a mass.
+        They include ``feature_error``.  For points whose weights are not whole numbers, k is a mass.
 
         Examples
         --------
@@ -225,28 +225,14 @@ class IDResult(Reported):
         >>> geodim.intrinsic_dimension([[0.0], [1.0], [5.0]]).phi_bounds(2)
         (1.0, 1.0)
         """
-        if not 0 <= k <= self.mass:  # nor is NaN
-            raise InputValueError(f"k is {k}: give a number from 0 to {self.mass:,.15g}")
-        if k < 2 and not self.measured:
-            return 0.0, 0.0
-        support = support_of(self)
-        above = place_of(support, k, "left")
-        below = above if self.stepwise else place_of(support, k, "right") - 1
-        low = float(self.phi_lower[below]) if 0 <= below < self.phi_lower.size else 0.0
-        return low, float(self.phi_upper[above]) if above < self.phi_upper.size else self.d_max
+        return widths_at(self, k)
 
     def observable_diameter_bounds(self, alpha: float) -> tuple[float, float]:
         """Return bounds on the observable diameter for mass 1 - alpha: Phi at k = ceil(n (1 - alpha)).
 
         For points whose weights are not whole numbers, Phi at that share of their mass.
         """
-        from geodim.paper import c_alpha  # noqa: PLC0415
-
-        k: float = c_alpha(self.n_points, alpha)  # also checks alpha
-        if self.measured:
-            k = self.mass * (1.0 - float(alpha))
-        low, high = self.phi_bounds(k)
-        return low / self.scale, high / self.scale
+        return diameters_at(self, alpha)
 
     def observable_diameter(self, alpha: float) -> float:
         """Return the observable diameter for mass 1 - alpha: how wide the best feature spreads these points.
@@ -257,22 +243,11 @@ class IDResult(Reported):
         return low if low == high else 0.5 * (low + high)
 
     def support_bounds(self, support: Sequence[int]) -> tuple[float, float]:
-        """Return the paper's lower and upper ID for a support sequence, from the exact Phi held here."""
-        from geodim.paper import check_support, support_bounds  # noqa: PLC0415
+        """Return the paper's lower and upper ID for a support sequence, from the Phi held here.
 
-        if self.measured:
-            raise InputValueError("the paper's support sequences are of sizes k: these points have masses")
-        check_support(support, self.n_points)
-        at = np.searchsorted(self.support, np.asarray(support))
-        if (
-            not self.phi_exact
-            or np.any(at >= self.support.size)
-            or (not self.stepwise and np.any(self.support[at] != np.asarray(support)))
-        ):
-            msg = "the paper's bounds need the exact Phi at every element of the support sequence: use rtol=0"
-            raise InputValueError(msg)
-        bounds = support_bounds(self.phi_lower[at], support, self.n_points, self.scale)
-        return inverse_square(bounds.delta_upper), inverse_square(bounds.delta_lower)
+        Phi must be held without a tolerance, and what features may be off is allowed for.
+        """
+        return dimensions_by(self, support)
 
     def to_dict(self, *, max_support: int | None = JSON_SUPPORT) -> dict[str, Any]:
         """Return plain values for JSON; at most ``max_support`` points of Phi (None: all)."""
@@ -415,19 +390,6 @@ class IDResult(Reported):
 
 
 IDResult.support = SupportField()  # type: ignore[assignment]  # in the class it would be a default
-
-
-def inverse_square(delta: float) -> float:
-    """1 / Delta^2, infinite for Delta 0.
-
-    The operations are those of `geodim.paper.intrinsic_dimension`, and so are the bits.  Each of the three
-    roundings, that of Delta, of its inverse and of the square, is off by a part of 2^-53 at most: the
-    dimension by 5 times as much.
-    """
-    if delta == 0.0:
-        return math.inf
-    inverse = 1.0 / delta
-    return inverse * inverse
 
 
 def versions() -> dict[str, str]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from geodim.attained import attained_runs
 from geodim.engine.parts import divisor, mean, sums_by_owner
+from geodim.lookup import inverse_square
 from geodim.removal import Removal
-from geodim.result import IDResult, inverse_square, unique_names, versions
+from geodim.result import IDResult, unique_names, versions
 from geodim.share_bounds import share_bounds
 from geodim.support_field import written_out
 

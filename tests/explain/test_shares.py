@@ -21,7 +21,7 @@ from geodim.data.datasets import load_dataset
 from geodim.errors import DegenerateDataWarning, ShapeError
 from geodim.explain.hop_source import HopSource
 from geodim.features import hop_features, make_operator
-from geodim.result import inverse_square
+from geodim.lookup import inverse_square
 from golden import pubmed_core
 from published import published, root_of
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import geodim
-from exact_hops import distance, exact_dimensions, exact_hops
+from exact_hops import distance, exact_dimensions, exact_hops, exact_widths
 from geodim.data.graphs import as_graph
 from geodim.errors import InputTypeError, RangeOverflowError
 from geodim.features import hop_features, make_operator
@@ -141,9 +141,14 @@ def test_bounds_hold_the_dimension_of_the_definition(name, kind, dtype, picked):
                     <= Decimal(one.upper) * (1 + Decimal("1e-15"))
                 )
                 assert one.lower <= one.dimension <= one.upper
+            for one, widths in zip(result, exact_widths(exact), strict=True):
+                for k in range(2, N + 1):
+                    low, high = one.phi_bounds(k)
+                    assert low <= float(widths[k]) <= high  # widths of columns round by themselves
             if rtol == 0.0:
                 assert [one.exact for one in result] == [True] + [False] * HOPS
                 assert all(one.phi_exact for one in result)
+                assert result[0].phi_bounds(7)[0] == result[0].phi_bounds(7)[1]
 
 
 def test_float64_features_are_far_closer():

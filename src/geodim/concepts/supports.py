@@ -27,8 +27,9 @@ from geodim.concepts.mining import descend
 from geodim.data.scales import Scale
 from geodim.engine.driver import Driver
 from geodim.errors import DegenerateDataWarning, InputTypeError, InputValueError, InterruptedWarning
+from geodim.lookup import inverse_square
 from geodim.progress import showing
-from geodim.result import inverse_square, versions
+from geodim.result import versions
 from geodim.saved.document import SavedResult, rebuilt, to_json_value
 from geodim.text import html_table
 from geodim.words import counted, number, percent

@@ -24,8 +24,8 @@ from geodim.experiments.machine import physical_memory, slowness
 from geodim.experiments.printed import printed
 from geodim.experiments.support_sums import bounds_on_support
 from geodim.experiments.verdicts import Claim, Comparison, absent, judge
+from geodim.lookup import inverse_square
 from geodim.paper import log_scale_support
-from geodim.result import inverse_square
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

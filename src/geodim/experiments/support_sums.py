@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from geodim.result import inverse_square
+from geodim.lookup import inverse_square
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ import numpy as np
 from geodim.engine.parts import mean
 from geodim.engine.profile import Profile
 from geodim.engine.toptwo import TopTwo
-from geodim.result import inverse_square
+from geodim.lookup import inverse_square
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,8 +20,9 @@ from geodim.errors import DataFileError, DegenerateDataWarning, InputValueError,
 from geodim.explain.greedy import Greedy
 from geodim.explain.passes import exact_source
 from geodim.families.opening import open_features
+from geodim.lookup import inverse_square
 from geodim.progress import showing
-from geodim.result import IDResult, inverse_square, unique_names, versions
+from geodim.result import IDResult, unique_names, versions
 from geodim.saved.document import Reported, SavedResult, format_of, to_json_value
 from geodim.saved.results import SELECTION, SELECTION_DERIVED, checked, related_in_selection
 from geodim.text import first_names, html_list, html_table

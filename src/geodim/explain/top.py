@@ -17,9 +17,10 @@ from geodim.explain.correlated import absolute_correlations, drop_most_correlate
 from geodim.explain.passes import exact_source
 from geodim.explain.ranking import WEIGHTINGS, own_scores, ranked
 from geodim.families.opening import open_features
+from geodim.lookup import inverse_square
 from geodim.paper._checks import exact_multiple
 from geodim.progress import showing
-from geodim.result import inverse_square, unique_names, versions
+from geodim.result import unique_names, versions
 from geodim.saved.document import SavedResult, format_of, rebuilt, to_json_value
 from geodim.text import first_names, html_table
 from geodim.words import within
