@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RADIX_FROM = 1024  # shorter columns sort faster by comparison
 TRY_FROM = 1 << 18  # from this length on it is worth measuring which way is the fastest here
-TRIES = 2  # of every way, with columns that are sorted anyway; the better one counts
+TRIES = 3  # of every way that count, with columns that are sorted anyway; the best one decides
 TRIAL = 1 << 16  # values to see how numpy compares with digits:
 CLEARLY_FASTER, CLEARLY_SLOWER = 0.8, 1.5  # beyond these ratios nothing else, or not numpy, is tried
 DEAL_OUT_FROM = 1 << 21  # bytes; longer columns outgrow the cache, and may be dealt out first,
@@ -206,6 +206,8 @@ class Sorter:
 class Trials:
     """Times of several ways to do the same, of which the fastest is taken.
 
+    They take turns, and the first turn does not count: it touches memory for the first time, and compiles.
+    Once the fastest is known nothing is timed, since the best of many times is below the best of a few.
     Threads may disturb each other here, which costs time and changes nothing else.
     """
 
@@ -214,13 +216,17 @@ class Trials:
         self.best: dict[str, float] = {}  # seconds
 
     def run(self, ways: dict[str, Callable[[], None]]) -> None:
-        """Take one that was hardly tried yet, or the fastest."""
-        untried = [way for way in ways if self.tried[way] < TRIES]
-        way = untried[0] if untried else min(ways, key=lambda way: self.best.get(way, math.inf))
+        """Take the one that was tried least, or the fastest."""
+        way = min(ways, key=lambda way: self.tried[way])
+        turn = self.tried[way]
+        if turn > TRIES:
+            ways[min(ways, key=lambda way: self.best.get(way, math.inf))]()
+            return
         self.tried[way] += 1  # at once, so that threads that begin together try different ones
         started = time.perf_counter()
         ways[way]()
-        self.best[way] = min(self.best.get(way, math.inf), time.perf_counter() - started)
+        if turn > 0:
+            self.best[way] = min(self.best.get(way, math.inf), time.perf_counter() - started)
 
 
 trials: defaultdict[tuple[np.dtype[Any], int], Trials] = defaultdict(Trials)  # by type and bits of length
