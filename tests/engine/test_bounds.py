@@ -45,7 +45,7 @@ INNER = {
     "first_from", "windows_between", "likely_share", "promising", "threshold", "try_row",
     "try_extremes", "scratch_for", "first_guess", "leave_out_few", "greatest_difference", "try_phase",
     "differing", "differing_more", "count_pairs", "predicted", "try_size", "require_blocks",
-    "highest_level",
+    "highest_level", "has_steps", "leaf_scratch",
     "beaten_in_parts", "densest_near", "holds_more", "_gather", "_counted", "_some_values", "not_below",
     "most_points", "most_points_of_each", "steps_for",
     "lower_to_lines", "gaps_together", "exceeded_by", "_merge", "add_run",

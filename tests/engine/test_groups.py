@@ -67,6 +67,25 @@ def test_filters_keep_a_block_of_ties_that_is_as_narrow_as_the_bound():
     assert least <= 5.0
 
 
+def test_values_that_rise_by_steps_are_told_from_others():
+    """Steps as long as a block or longer are; not shorter ones, nor values apart."""
+    n, size, g = 4096, BLOCK, 20
+    rng = np.random.default_rng(5)
+    for values, steps in (
+        (np.arange(n) // 200, True),
+        (np.arange(n) // 64, True),
+        (np.arange(n) // 8, False),
+        (np.arange(n), False),
+        (rng.random(n), False),
+        (rng.standard_normal(n), False),
+    ):
+        l = padded(np.sort(values.astype(float)))
+        records = np.empty((pyramid.RECORD, n // size + pyramid.SPARE))
+        pyramid.build_base(l, n, records, n // size, 0.0, float(l[n - 1] - l[0]))
+        # Near either end the chords that give slopes are shorter.
+        assert {gaps.has_steps(records, block, g, size) for block in range(17, 27)} == {steps}
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_groups_bound_every_window_of_their_blocks(name):
     """Every gap of every level, all blocks or the halves of some: bounds, what is kept, and what is least."""

@@ -20,17 +20,16 @@ if TYPE_CHECKING:
 
 PAGE, LARGE_PAGE = 1 << 12, 1 << 21  # bytes
 LINE = 64  # bytes of a cache line; each buffer begins with one
-WORTH = 2 * LARGE_PAGE  # bytes from which on there may be large pages
+WORTH = LARGE_PAGE  # bytes from which on a block has large pages
 
 
 def in_one_block(*sizes: int) -> list[NDArray[np.uint8]]:
     """Return one buffer for each number of bytes; nothing is written to them."""
     edges = [0, *accumulate(-(-size // LINE) * LINE for size in sizes)]
-    if edges[-1] < WORTH:
-        return [np.empty(size, np.uint8) for size in sizes]
-    # So that its last page is a large one as well, wherever it begins.
-    block = np.empty((-(-edges[-1] // LARGE_PAGE) + 1) * LARGE_PAGE, np.uint8)
-    first = -block.ctypes.data % LARGE_PAGE
+    unit = LARGE_PAGE if edges[-1] >= WORTH else LINE
+    # One more, so that the last page is a large one as well, wherever the first one begins.
+    block = np.empty((-(-edges[-1] // unit) + 1) * unit, np.uint8)
+    first = -block.ctypes.data % unit
     return [
         block[first + at : first + at + size] for (at, _), size in zip(pairwise(edges), sizes, strict=True)
     ]

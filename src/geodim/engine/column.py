@@ -440,7 +440,8 @@ class ColumnSolver:
         lists: tuple[NDArray[np.int64], NDArray[np.float64]] | None = getattr(self.scratch, "lists", None)
         if lists is None:
             total = self.layout.total
-            lists = np.empty(total // pyramid.GROUP, np.int64), np.empty(total)
+            groups, lows = in_one_block(8 * total // pyramid.GROUP, 8 * total)
+            lists = groups.view(np.int64), lows.view(np.float64)
             self.scratch.lists = lists
         return lists
 

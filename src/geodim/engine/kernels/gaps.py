@@ -43,15 +43,18 @@ from geodim.engine.kernels.pyramid import (
     GROUP_SHIFT,
     RECORD,
     SLOPE,
+    U0,
+    W0,
     require_layout,
 )
 from geodim.engine.kernels.smallest import solve_smallest
-from geodim.engine.kernels.tiles import BOUNDS, PADDING, evaluate_leaf, keep_leaf
+from geodim.engine.kernels.tiles import PADDING, evaluate_leaf, keep_leaf, leaf_scratch
 from geodim.engine.rounding import SLACK_BITS
 
 KNOWN_PARTS = 8  # of a gap, in each of which the feature is compared with what others reached
 AHEAD = 8 * BLOCK  # sizes of which `reached` fetches what it will be asked for
-MANY = 32  # with more blocks than this, the plain filter pays off
+MANY = 32  # with more blocks than this, the plain filter pays off,
+STEPS = 2.0  # if so many times their departure from lines is what values rise within a block
 TEST_LOOKS = 8  # windows that can be evaluated in the time of a test
 
 
@@ -115,6 +118,23 @@ def enough_below(known, d0, d_stop, c, slack):
     return enough - slack
 
 
+@njit(nogil=True, cache=True, counts_references=False, forceinline=True)
+def has_steps(records, block, g, size):
+    """Return whether values rise by steps where the best window begins or ends, see `filter_plainly`.
+
+    Then they depart from a line by about as much as they rise within a block, or more.  Elsewhere lines say
+    more than what `filter_plainly` uses.
+
+    ``records`` is (RECORD, blocks) float64; ``block`` the place of the window's first block of ``size``
+    values, and ``g`` how many blocks later the window ends.
+    """
+    spread, rise = 0.0, 0.0
+    for at in (block, block + g):
+        spread += records[U0, at] - records[W0, at]
+        rise += records[SLOPE, at] * size
+    return spread * STEPS >= rise
+
+
 @njit(nogil=True, cache=True)
 def solve_gaps(
     l, n, records, offsets, counts, grain, slack, bar, unit, nearest, span, first_gap, last_gap, known, tilt,
@@ -167,8 +187,7 @@ def solve_gaps(
     kept = np.zeros(n_levels, np.int64)  # how many groups it kept,
     slope = np.zeros(n_levels)  # the trend for its halves,
     caps = np.zeros(n_levels)  # and a width that phi does not exceed in it.
-    best, line, bounds = np.empty(BLOCK), np.empty(2 * BLOCK), np.empty(BOUNDS)
-    near, listed = np.empty(4 * BLOCK, np.float32), np.empty(2 * (counts[0] + GROUP), np.int64)
+    best, line, bounds, near, listed = leaf_scratch(counts[0])
     n_ranges, block = np.int64(0), np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):
@@ -240,7 +259,7 @@ def solve_gaps(
             else:
                 flat = np.inf
                 flat_low = -np.inf
-                if blocks > MANY:
+                if blocks > MANY and (owner < 0 or has_steps(records, start + owner, g, 1 << shift)):
                     k, flat, flat_low = filter_plainly(l, n, shift, g, owner, groups, lows, start, k)
                     cap = min(cap, flat)
                 if flat == flat_low:  # constant over the gap

@@ -38,7 +38,7 @@ from geodim.engine.kernels.pyramid import (
     require_layout,
 )
 from geodim.engine.kernels.smallest import solve_smallest
-from geodim.engine.kernels.tiles import BOUNDS, PADDING, evaluate_leaf
+from geodim.engine.kernels.tiles import PADDING, evaluate_leaf, leaf_scratch
 
 # Measured on waves, clocks and roundings of 10^6 values, with tolerances that take from 10 to 300 tests for
 # each size: a test takes 4 to 7 ns, and a block of a leaf about 100.
@@ -107,8 +107,7 @@ def solve_loosely(
     heights, slopes = np.empty(n_levels), np.empty(n_levels)  # the line of V,
     begins = np.zeros(n_levels, np.int64)  # where this begins,
     highest = np.full(n_levels, top)  # and the level of the largest gap around it that has one.
-    best, line, bounds = np.empty(BLOCK), np.empty(2 * BLOCK), np.empty(BOUNDS)
-    near, listed = np.empty(4 * BLOCK, np.float32), np.empty(2 * (counts[0] + GROUP), np.int64)
+    best, line, bounds, near, listed = leaf_scratch(counts[0])
     n_ranges, block = np.int64(0), np.int64(0)
     most += work[WINDOWS] + TEST_LOOKS * work[TESTS]
     for root in range(first_gap, last_gap):

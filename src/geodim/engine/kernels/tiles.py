@@ -40,6 +40,7 @@ PART = 16
 PARTS = BLOCK // PART  # of the starts of a block, and of the sizes of a leaf, that are bounded together
 BOUNDS = 2 * LANES  # of the parts of the sizes, and of the parts of the starts
 FEW = 16  # starts of a block: for more than these it pays to make its values float32
+CACHE_LINE = 8  # float64 on a line of the cache
 MANY = 4  # blocks of a leaf that are evaluated before checking again whether the column lies below others
 
 
@@ -311,6 +312,20 @@ def keep_leaf(best, d0, d_stop, phi):
         return
     for d in range(d0, d_stop):
         put(phi, d, element(best, d - d0))
+
+
+@njit(nogil=True, cache=True)
+def leaf_scratch(blocks):
+    """Return the scratch arrays of `evaluate_leaf`: best, line, bounds, near and listed.
+
+    All but the last begin where a line of the cache does, so that no vector lies on two of them.
+    """
+    memory = np.empty(5 * BLOCK + BOUNDS + CACHE_LINE)
+    first = (-memory.ctypes.data >> 3) % CACHE_LINE
+    best, line = memory[first : first + BLOCK], memory[first + BLOCK : first + 3 * BLOCK]
+    near = memory[first + 3 * BLOCK : first + 5 * BLOCK].view(np.float32)
+    bounds = memory[first + 5 * BLOCK : first + 5 * BLOCK + BOUNDS]
+    return best, line, bounds, near, np.empty(2 * (blocks + GROUP), np.int64)
 
 
 @njit(nogil=True, cache=True, counts_references=False, forceinline=True)
