@@ -44,6 +44,13 @@ def check(page: Page) -> None:
     page.says("as take as long: {}, or {} if each block", TEST_LOOKS,
               f"{BENT_LOOKS:,}")  # fmt: skip
     page.says("below length {}, where m is smaller, the bar is cut to its value at length {}", BASE, BASE)
+    m, error = 10**6 // 2, 1e-12
+    page.says("An error of {} for 10^{} points", "10^-12", 6)
+    page.says(
+        "thus gives convolutions of {} numbers of up to {} bits",
+        f"{m:,}",
+        int(math.log2(1 / (4 * m * error))),
+    )
 
 
 def least(page: Page) -> None:
