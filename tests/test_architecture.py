@@ -59,6 +59,21 @@ def test_the_picture_names_what_there_is():
             assert re.search(rf"^class {name}\b", source, re.MULTILINE), name
 
 
+LIBRARY_OF_LINEAR_ALGEBRA = {"dot", "vdot", "inner", "matmul", "einsum", "tensordot", "linalg", "polyfit"}
+
+
+def test_the_engine_leaves_no_sum_to_a_library_of_linear_algebra():
+    """It has threads of its own, whatever ``n_threads`` says, and rounds by how many there are."""
+    found = []
+    for path in (ROOT / "src/geodim/engine").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = node.attr if isinstance(node, ast.Attribute) else None
+            product = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult)
+            if product or called in LIBRARY_OF_LINEAR_ALGEBRA:
+                found.append(f"{path.name}:{node.lineno}")
+    assert found == []
+
+
 def test_files_are_short():
     """Beyond this a file holds more than one thing."""
     files = [path for part in ("src", "tests", "benchmarks") for path in (ROOT / part).rglob("*.py")]

@@ -95,7 +95,8 @@ class CellProfile(Profile):
         """Return Delta, unscaled, and how far it may be off."""
         lower, upper = self._since_before()
         here = np.diff(self.sizes, prepend=1) / self.n_points
-        return float(here @ (0.5 * lower + 0.5 * upper)), float(here @ (0.5 * (upper - lower)))
+        middle, off = 0.5 * lower + 0.5 * upper, 0.5 * (upper - lower)
+        return float((here * middle).sum()), float((here * off).sum())
 
     def steps(self) -> Steps:
         """Return the first k of each step, its column and its width."""
@@ -120,7 +121,8 @@ class CellProfile(Profile):
         """
         before = np.append(1, self.sizes[:-1])
         grows = (self.sizes - before - 1) / self.n_points * np.diff(self.least, prepend=0.0)
-        budget = max(budget, 0.25 * float((self.sizes - before) / self.n_points @ (self.phi - self.least)))
+        left_open = (self.sizes - before) / self.n_points * (self.phi - self.least)
+        budget = max(budget, 0.25 * float(left_open.sum()))
         if grows.sum() <= budget:
             return self.sizes
         parts = np.minimum(parts_for(grows, 0.8 * budget), self.sizes - before)

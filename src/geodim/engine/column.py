@@ -441,8 +441,7 @@ class ColumnSolver:
         if lists is None:
             total = self.layout.total
             groups, lows = in_one_block(8 * total // pyramid.GROUP, 8 * total)
-            lists = groups.view(np.int64), lows.view(np.float64)
-            self.scratch.lists = lists
+            self.scratch.lists = lists = groups.view(np.int64), lows.view(np.float64)
         return lists
 
 

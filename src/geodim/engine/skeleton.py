@@ -158,7 +158,7 @@ def mean_changes(u: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     for p in (1 + np.flatnonzero(sums < CANCELLED * squares[-1])).tolist():
         change = u[p:] - u[:-p]
         change -= change.mean()
-        sums[p - 1] = float(change @ change)
+        sums[p - 1] = float((change * change).sum())
     changes: NDArray[np.float64] = sums / (u.size - steps)
     return changes
 
@@ -171,7 +171,7 @@ def phase_slope(u: NDArray[np.float64], period: int) -> float:
     """
     at = np.arange(0, u.size, period, dtype=np.float64)
     at -= at.mean()
-    return float(at @ u[::period]) / float(at @ at)
+    return float((at * u[::period]).sum()) / float((at * at).sum())
 
 
 def phase_means(u: NDArray[np.float64], period: int) -> NDArray[np.float64]:
