@@ -7,7 +7,8 @@
 Every kind of column of the test matrix (``tests/distributions.py``), and inputs that were slow once
 (``tests/slow_columns.py``): ranks over n, time axes, permutations of a grid, quantiles, huge values.
 Processor time counts, not the time on the wall, and what takes longer than ``--limit`` seconds is stopped:
-then the time is a lower bound, told as such.  Results go to ``benchmarks/results/slow-inputs.json``, by
+then the time is a lower bound, told as such.  Normal data is measured again before and after every input,
+since the machine may be slower or faster by then.  Results go to ``benchmarks/results/slow-inputs.json``, by
 label.  That no input takes many more windows than normal data is tested in ``tests/engine``.
 """
 
@@ -62,7 +63,13 @@ def measure(X: np.ndarray, limit: float) -> tuple[float, geodim.IDResult]:
     return best, result
 
 
-def rows_of(name: str, columns: int, make: Make, normal: dict[int, dict[int, float]], limit: float) -> Any:
+def normal_ns(n: int, columns: int) -> float:
+    """Nanoseconds per value of normal data of this shape."""
+    X = np.random.default_rng(n).normal(size=(n, columns))
+    return measure(X, 1e9)[0] / X.size * 1e9
+
+
+def rows_of(name: str, columns: int, make: Make, limit: float) -> Any:
     rows = []
     for n in SIZES:
         with np.errstate(over="ignore"):
@@ -70,7 +77,9 @@ def rows_of(name: str, columns: int, make: Make, normal: dict[int, dict[int, flo
         if not usable(X):
             continue
         try:
+            before = normal_ns(n, columns)
             seconds, result = measure(X, limit)
+            normal = 0.5 * (before + normal_ns(n, columns))
         except GeodimError as error:
             print(f"{name:36s} {n:>9,}  {error}")
             continue
@@ -78,7 +87,7 @@ def rows_of(name: str, columns: int, make: Make, normal: dict[int, dict[int, flo
         rows.append(
             {
                 "input": name, "n": n, "columns": columns, "ns_per_value": ns,
-                "over_normal": ns / normal[columns][n], "stopped": result.stopped is not None,
+                "over_normal": ns / normal, "stopped": result.stopped is not None,
                 "exact": result.exact, "error": result.error if result.stopped is None else None,
                 "evaluations_per_value": result.evaluations / X.size,
             }
@@ -114,13 +123,12 @@ def main() -> None:
     normal: dict[int, dict[int, float]] = {1: {}, 8: {}}
     for columns, by_size in normal.items():
         for n in SIZES:
-            X = np.random.default_rng(n).normal(size=(n, columns))
-            by_size[n] = min(measure(X, 1e9)[0] for _ in range(3)) / X.size * 1e9
+            by_size[n] = min(normal_ns(n, columns) for _ in range(3))
             print(f"normal {n:>9,} x {columns}: {by_size[n]:.1f} ns per value")
     rows: list[dict[str, Any]] = []
     for name, (columns, make) in INPUTS.items():
         if not options.only or any(part in name for part in options.only):
-            rows += rows_of(name, columns, make, normal, options.limit)
+            rows += rows_of(name, columns, make, options.limit)
     worst = max(rows, key=lambda row: row["over_normal"])
     print(f"worst: {worst['input']}, n = {worst['n']:,}: {worst['over_normal']:.1f} times normal data")
     if options.only:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-EXTREMES = 128  # starts, and as many ends, that are tried first,
+EXTREMES = 64  # starts, and as many ends, that are tried first,
 NOISE_EXTREMES = 16  # or fewer, if noise decides
-LEAST = 16  # at least this many extremes for each quantum that occurs
+LEAST = 8  # at least this many extremes for each quantum that occurs
 PARTS = 8  # of the column, each with its share of extremes: large windows have few positions
 MANY = 4096  # looks for each size
 # Measured on waves and roundings of 10^6 values: a window takes 0.1 to 0.2 ns.

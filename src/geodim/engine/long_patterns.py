@@ -63,7 +63,8 @@ class LongPattern:
             stop = n - inside // PARTS
             starts = of_phases(l, departures, 0, inside, period)
             ends = starts if inside == n else of_phases(l, departures, n - inside, n, period)
-            typical = float(np.median(starts[0][:, -1] - np.median(starts[0], axis=1)))
+            ascending = starts[0]
+            typical = float(np.median(ascending[:, -1] - ascending[:, ascending.shape[1] // 2]))
             if not phases.try_long_period(
                 l, departures, n, *starts, *ends, line.slope + line.rest + more, first, stop, typical, best,
                 limits, work,

@@ -58,6 +58,7 @@ AROUND = 3  # the level whose slopes are used as trends
 EQUAL = 2.0**-40  # relative difference below which widths are taken as equal there
 FEW = 8  # up to this many starts of a block are evaluated one by one
 LOOK_AGAIN = 8  # blocks evaluated between two updates of the bound
+AT_ONCE = 2048  # sizes: their widths stay in the nearest cache while all starts are tried
 BEFORE = 1.0 - 2.0**-53  # times a float is the float before it, unless that is subnormal;
 LEAST = 2.0**-1074  # then they differ by this
 ROUNDINGS = 2.0**-50  # of a bound, relative to the numbers that it is the sum of; see docs/numerics.md
@@ -69,15 +70,16 @@ def seed(l, n, d0, sizes, positions, best):
 
     ``l`` is float64, ascending; ``positions`` are starts; ``best`` (sizes or more,) float64 widths.
     """
-    for at in range(positions.size):
-        i = positions[at]
-        count = min(sizes, n - i - d0)
-        if count > 0:
-            value = l[i]
-            right = l[i + d0 : i + d0 + count]
-            for e in range(count):
-                width = right[e] - value
-                best[e] = min(best[e], width)
+    for first in range(0, sizes, AT_ONCE):
+        some, d = best[first : min(first + AT_ONCE, sizes)], d0 + first
+        for at in range(positions.size):
+            i = positions[at]
+            count = min(some.size, n - i - d)
+            if count > 0:
+                value, right = l[i], l[i + d : i + d + count]
+                for e in range(count):
+                    width = right[e] - value
+                    some[e] = min(some[e], width)
 
 
 @njit(nogil=True, cache=True, inline="always")
