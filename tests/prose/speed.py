@@ -69,7 +69,7 @@ def processors(page: Page) -> None:
     page.says("| {} cores of an Intel Xeon, AVX-512 |", machines[-1]["machine"]["cores"])
     page.says("of a newer AMD EPYC (Zen {})", 5)
     page.says("The columns of Zen {} are of the present version", 5)
-    page.says("On Zen {} that was measured in the same run", 5)
+    page.says("On Zen {} the version before was measured in the same run", 5)
     ratios = [case["before"]["ns"] / case["now"]["ns"] for machine in now for case in machine["cases"]]
     page.says("and took {} to {} times as long. What made", *between(ratios, ".2f"))
     several = [
@@ -137,6 +137,7 @@ def goals(page: Page, machines: list[Any]) -> None:
 
 
 GOAL = 10.0  # times as long as normal data, at most
+MISSES = ("months with jitter",)
 CERTIFIED = 1.2e-14  # the error of what is neither exact nor solved to within a tolerance
 
 
@@ -147,11 +148,13 @@ def slow_inputs(page: Page) -> None:
         {(row["input"], row["n"]): row for row in saved[label]["rows"]} for label in ("now", "before")
     )
     found = {name: row for (name, n), row in every.items() if n == 10**6}
-    most = max(row["over_normal"] for row in found.values())
-    assert most <= GOAL
+    within = [row for name, row in found.items() if name not in MISSES]
+    assert {name for name, row in found.items() if row["over_normal"] > GOAL} == set(MISSES)
     assert not any(row["stopped"] for row in rows)
     page.says("Of {} inputs, every kind of column", len({row["input"] for row in rows}))
-    page.says("each takes at most {} times as long as normal", f"{most:.1f}")
+    page.says("slow once and their relatives, {} take at most", len(within))
+    page.says("take at most {} times as long as normal", f"{max(row['over_normal'] for row in within):.1f}")
+    page.says("Months with jitter take {} times as long", f"{found['months with jitter']['over_normal']:.1f}")
     normal, before = (saved[label]["normal_ns_per_value"]["1"]["1000000"] for label in ("now", "before"))
     page.says("although normal data takes {} % less time", f"{100.0 * (1.0 - normal / before):.0f}")
     matrix = [found[name]["over_normal"] for name in COLUMNS if name in found]
