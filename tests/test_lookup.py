@@ -26,7 +26,7 @@ def phi(values, k):
 @pytest.mark.parametrize("name", ["two clocks", "a wave", "tenths by three"])
 def test_widths_of_hard_columns(name, normalize):
     """They are held within a tolerance, and what is said of one size is certain all the same."""
-    n = 70_000
+    n = 90_000
     at = np.arange(n)
     values = {
         "two clocks": np.concatenate([0.1 * at[: n // 2], 0.1 * 1.6180339887 * at[: n // 2]]),

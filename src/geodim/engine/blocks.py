@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PAGE, LARGE_PAGE = 1 << 12, 1 << 21  # bytes
 LINE = 64  # bytes of a cache line; each buffer begins with one
-WORTH = LARGE_PAGE  # bytes from which on a block has large pages
+WORTH = 2 * LARGE_PAGE  # bytes from which on there may be large pages
 
 
 def in_one_block(*sizes: int) -> list[NDArray[np.uint8]]:
