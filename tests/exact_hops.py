@@ -10,6 +10,7 @@ from decimal import Context, Decimal, localcontext
 import numpy as np
 
 DIGITS = Context(prec=60, Emax=10**6, Emin=-(10**6))
+ALL_DIGITS = Context(prec=1500, Emax=10**6, Emin=-(10**6))  # of any difference of two float64
 
 
 def rows_of(n, edges, weights=None):
@@ -95,7 +96,7 @@ def exact_hops(X, hops, name, *, n=None, edges=(), weights=None, matrix=None, **
 
 def exact_widths(found):
     """Phi of hops 0..k for every k, each from Phi(0) to Phi(n), as Decimal."""
-    with localcontext(DIGITS):
+    with localcontext(ALL_DIGITS):  # a width half way between two floats must stay there
         n = len(found[0][0])
         phi, every = [Decimal(0)] * (n + 1), []
         for hop in found:

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import geodim
 from distributions import matrix
 from engine.oracle import assert_phi_is_exact, assert_same_bits, solve
 from geodim import paper
 from geodim.data import sources
 from geodim.data.sources import as_source
+from geodim.engine.ways import FEW_VALUES
 
 KINDS = ["normal", "sparse_both_signs", "hundred_integers", "grid_jitter_third", "constant", "exponential"]
 
@@ -390,3 +392,27 @@ def test_float32_is_kept_and_integers_that_fit_are_float32():
     assert as_source(np.zeros((2, 2), np.uint16)).dtype == np.float32
     assert as_source(np.zeros((2, 2), np.int32)).dtype == np.float64
     assert as_source(np.zeros((2, 2), bool)).dtype == np.float32
+
+
+@pytest.mark.parametrize(("stored", "wanted"), [(np.float32, np.float64), (np.float64, np.float32)])
+@pytest.mark.parametrize("n", [100, FEW_VALUES // 16 + 7])
+def test_columns_are_read_as_another_type(stored, wanted, n):
+    """As hops of another type need them, also where there are so many that compiled code reads."""
+    array = np.random.default_rng(n).standard_normal((n, 16)).astype(stored)
+    for columns in (range(16), [3, 4, 5, 6, 9]):
+        out = np.empty((n, len(columns)), wanted).T
+        as_source(array).read(columns, out)
+        assert np.array_equal(out, array[:, list(columns)].T.astype(wanted))
+
+
+def test_hops_of_another_type_than_many_attributes():
+    n = FEW_VALUES // 16 + 7
+    rng = np.random.default_rng(3)
+    X, edges = rng.standard_normal((n, 16)), rng.integers(0, n, (2, 2 * n))
+    single = X.astype(np.float32)
+    found = geodim.khop_dimensions(single, edges, 1, dtype="float64")
+    assert (
+        found.dimensions == geodim.khop_dimensions(single.astype(float), edges, 1, dtype="float64").dimensions
+    )
+    rounded, double = (geodim.khop_dimensions(X, edges, 1, dtype=kind) for kind in ("float32", "float64"))
+    assert all(one.lower <= other.dimension <= one.upper for one, other in zip(rounded, double, strict=True))

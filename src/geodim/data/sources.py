@@ -140,8 +140,9 @@ class ArraySource:
                 self.let_go()
             self.watch.check()
             return
-        quick = self.array.dtype == self.dtype and self.array.flags.c_contiguous and len(columns) > 1
-        quick = quick and self.array.size > FEW_VALUES  # else compiled code takes longer to load
+        quick = self.array.dtype == self.dtype == out.dtype and self.array.flags.c_contiguous
+        # With fewer values, compiled code takes longer to load.
+        quick = quick and len(columns) > 1 and self.array.size > FEW_VALUES
         wanted = np.asarray(columns, np.intp)
         step = LET_GO_BYTES // self.array.strides[0] + 1 if quick else self._rows_per_chunk(len(columns))
         for row in range(rows.start, rows.stop, step):
