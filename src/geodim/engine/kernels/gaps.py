@@ -122,8 +122,8 @@ def enough_below(known, d0, d_stop, c, slack):
 def has_steps(records, block, g, size):
     """Return whether values rise by steps where the best window begins or ends, see `filter_plainly`.
 
-    Then they depart from a line by about as much as they rise within a block, or more.  Elsewhere lines say
-    more than what `filter_plainly` uses.
+    Then they depart from a line by about as much as they rise within a block, or more.  Elsewhere lines
+    mostly say more than what `filter_plainly` uses.
 
     ``records`` is (RECORD, blocks) float64; ``block`` the place of the window's first block of ``size``
     values, and ``g`` how many blocks later the window ends.
