@@ -21,7 +21,7 @@ from khop_cases import EDGES, X64
 
 da = pytest.importorskip("dask.array")
 
-from geodim.backends.dask.cluster import Cluster
+from geodim.backends.dask.cluster import MOST_LOSSES, Cluster, LostTasksError
 from geodim.planning.cluster import hop_way
 
 
@@ -95,6 +95,55 @@ def test_a_worker_killed_in_mid_run_changes_no_bit(ways, monkeypatch):
         assert_same_hops(
             killing(lambda told: geodim.khop_dimensions(attributes, EDGES, 2, progress=told)), hops
         )
+
+
+def same_hops():
+    attributes = da.from_array(X64, chunks=(100, 5))
+    assert_same_hops(
+        geodim.khop_dimensions(attributes, EDGES, 2, backend="dask"), geodim.khop_dimensions(X64, EDGES, 2)
+    )
+
+
+def same_distances():
+    found = geodim.intrinsic_dimension(X64, features="distances", backend="dask")
+    assert_same(found, geodim.intrinsic_dimension(X64, features="distances"))
+
+
+@pytest.mark.unix
+@pytest.mark.parametrize("is_same", [same_hops, same_distances], ids=["an operator", "points"])
+def test_what_only_a_killed_worker_held_is_sent_again(is_same, monkeypatch):
+    """Dask drops copies that no waiting task needs, so that only one worker may hold them."""
+    killed = []
+
+    def to_one_worker(cluster, value):
+        pids = cluster.client.run(os.getpid)
+        address = min(pids)
+        sent = cluster.client.scatter(value, workers=[address], hash=False)
+        if not killed:
+            killed.append(pids[address])
+            os.kill(killed[0], signal.SIGKILL)
+            while killed[0] in client.run(os.getpid, on_error="ignore").values():
+                time.sleep(0.05)
+        return sent
+
+    monkeypatch.setattr(Cluster, "broadcast", to_one_worker)
+    with own_cluster() as client:
+        is_same()
+    assert killed
+
+
+def test_who_loses_every_worker_gives_up():
+    """A value too large for any worker would be sent again and again."""
+    tried = []
+
+    def lose():
+        tried.append(1)
+        msg = "cancelled"
+        raise LostTasksError(msg)
+
+    with own_cluster(processes=False) as client, pytest.raises(ClusterError, match="cancelled"):
+        Cluster(client).outlasting(lose)
+    assert len(tried) == 1 + MOST_LOSSES
 
 
 @pytest.fixture

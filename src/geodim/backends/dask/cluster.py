@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 WORKERS_WITHIN = 10.0  # seconds to wait for a first worker
+MOST_LOSSES = 3  # of values that were sent to all workers; as often as Dask tries a task whose workers die
+
+
+class LostTasksError(ClusterError):
+    """The scheduler forgot tasks: it is gone, or the only workers that held what they need are."""
 
 
 class Cluster(Capacity):
@@ -109,10 +114,24 @@ class Cluster(Capacity):
             return self.submit(_itself, value)
 
     def broadcast(self, value: T) -> Future[T]:
-        """Send a large value of this process to every worker once; it lives as long as one of them does."""
+        """Send a large value of this process to every worker once, past the scheduler.
+
+        Dask drops copies that no waiting task needs, and what is left may die with its worker.  Then tasks
+        that need the value are lost as well, see `outlasting`.
+        """
         with self._losses():
             future: Future[T] = self.client.scatter(value, broadcast=True, hash=False)
         return future
+
+    def outlasting(self, work: Callable[[], T]) -> T:
+        """Return what ``work`` returns; it is called again if what it sent to all workers was lost with them.
+
+        It must begin with what is not done yet.
+        """
+        for _ in range(MOST_LOSSES):
+            with suppress(LostTasksError):
+                return work()
+        return work()
 
     def highest(self) -> int | None:
         """Return the peak bytes of the worker that took most so far; None if unknown."""
@@ -173,8 +192,10 @@ class Cluster(Capacity):
             yield
         except GeodimError:
             raise
-        except (OSError, RuntimeError, CancelledError) as error:
-            raise self._lost(error) from error
+        except (OSError, RuntimeError) as error:
+            raise ClusterError(self._loss(error)) from error
+        except CancelledError as error:
+            raise LostTasksError(self._loss(error)) from error
 
     def check(self, future: Future[Any]) -> None:
         """Raise unless the task succeeded."""
@@ -189,10 +210,10 @@ class Cluster(Capacity):
                 )
             raise error
         if status != "pending":  # recomputed after the death of a worker
-            raise self._lost(None)
+            raise LostTasksError(self._loss(None))
 
-    def _lost(self, error: BaseException | None) -> ClusterError:
-        return ClusterError(
+    def _loss(self, error: BaseException | None) -> str:
+        return (
             f"the Dask scheduler at {self._address()} was lost in mid-run or cancelled the tasks"
             + (f" ({error})" if error else "")
             + ": run again; a pass with a checkpoint goes on where it was saved"

@@ -137,20 +137,24 @@ class DaskHopPass(HopPass):
             hops=self.hops,
             relaxed=LOOSE in layers.profiles[0].notes,
         )
-        home = _Home(self.cluster, layers, driver)
         try:
             with driver.heeding():
-                for future in self._solved(job, layers, driver, home):
-                    if self.twins is not None:
-                        (classes,) = self.cluster.results([self.cluster.submit(classes_of, future)])
-                        for hop, one in enumerate(classes):
-                            self.twins.refine(hop, one[:, np.newaxis])
-                    home.add(future)
-                home.take()
+                self.cluster.outlasting(lambda: self._solve(job, layers, driver))
         finally:
             layers.stop(driver.stopped)
             self.cluster.forget(job.token)
             driver.keep(layers.profiles)
+
+    def _solve(self, job: Job, layers: Layers, driver: Driver) -> None:
+        """Solve what the layers lack."""
+        home = _Home(self.cluster, layers, driver)
+        for future in self._solved(job, layers, driver, home):
+            if self.twins is not None:
+                (classes,) = self.cluster.results([self.cluster.submit(classes_of, future)])
+                for hop, one in enumerate(classes):
+                    self.twins.refine(hop, one[:, np.newaxis])
+            home.add(future)
+        home.take()
 
     def _solved(self, job: Job, layers: Layers, driver: Driver, home: _Home) -> Iterator[Future[LayerParts]]:
         """Yield the futures of the blocks as they finish.

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from geodim.backends.dask.cluster import Cluster
     from geodim.data.sources import ColumnSource
 
+    Rest = tuple[NDArray[np.intp], NDArray[np.float64], dict[str, NDArray[np.float64]]]
+
 
 @dataclass(frozen=True)
 class Made:
@@ -60,7 +62,7 @@ def part_of(made: Made) -> Part:
     return made.part
 
 
-def rest_of(made: Made) -> tuple[NDArray[np.intp], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+def rest_of(made: Made) -> Rest:
     """Return the part that is sent to the client."""
     return made.columns, made.ends, made.notes
 
@@ -90,42 +92,50 @@ def solve_made(
     driver : Driver
         Says when to stop, and is given (columns done, columns in all).
     """
-    total, threads = source.n_features, sum(worker.threads for worker in cluster.workers)
-    reduction = Reduction(cluster, profile.phi.size)
-    rest: list[Future[tuple[NDArray[np.intp], NDArray[np.float64], dict[str, NDArray[np.float64]]]]] = []
-    done = 0
-    driver.report(0, total)
+    parts: list[Part] = []
+    rest: list[Rest] = []
     with driver.heeding():
-        points, bar = cluster.broadcast(source), None
-        others = np.setdiff1d(np.arange(total), np.asarray(leaders, np.intp))
-        for stage, shares in ((np.asarray(leaders, np.intp), threads), (others, MADE_TASKS * threads)):
-            blocks = [
-                some.tolist() for some in np.array_split(stage, min(shares, stage.size or 1)) if some.size
-            ]
-            futures = {
-                cluster.submit(solve_some, points, some, driver.deadline_everywhere, bar): len(some)
-                for some in blocks
-            }
-            parts = []
-            for future in cluster.finished(list(futures), driver.late):
-                parts.append(cluster.submit(part_of, future, soon=True))
-                rest.append(cluster.submit(rest_of, future, soon=True))
-                reduction.add(parts[-1])
-                done += futures[future]
-                driver.report(done, total)
-            bar = cluster.submit(merge_parts, parts, soon=True) if parts else None
-            if driver.late():
-                break
-        bar = None
-    for part in reduction.result() if rest else []:
+        parts, rest = cluster.outlasting(lambda: _solved(cluster, source, leaders, profile.phi.size, driver))
+    for part in parts:
         merge_into(profile.phi, profile.owner, 0, part)
         profile.work += part.work
         profile.bytes_read += part.bytes_read
     noted = getattr(source, "notes", {})
-    for columns, found, notes in cluster.results(rest):
+    for columns, found, notes in rest:
         profile.done[columns], ends[columns] = True, found
         for name, values in notes.items():  # distances to the nearest of some landmarks
             np.minimum(noted[name], values, out=noted[name])
     if not profile.done.all():  # a worker may have found that time is over
         driver.late()
     profile.stopped = driver.stopped
+
+
+def _solved(
+    cluster: Cluster, source: ColumnSource, leaders: Sequence[int], size: int, driver: Driver
+) -> tuple[list[Part], list[Rest]]:
+    """Return the maximum over all columns, in segments, and the rest of what the tasks found."""
+    total, threads = source.n_features, sum(worker.threads for worker in cluster.workers)
+    reduction = Reduction(cluster, size)
+    rest: list[Future[Rest]] = []
+    done = 0
+    driver.report(0, total)
+    points, bar = cluster.broadcast(source), None
+    others = np.setdiff1d(np.arange(total), np.asarray(leaders, np.intp))
+    for stage, shares in ((np.asarray(leaders, np.intp), threads), (others, MADE_TASKS * threads)):
+        blocks = [some.tolist() for some in np.array_split(stage, min(shares, stage.size or 1)) if some.size]
+        futures = {
+            cluster.submit(solve_some, points, some, driver.deadline_everywhere, bar): len(some)
+            for some in blocks
+        }
+        parts = []
+        for future in cluster.finished(list(futures), driver.late):
+            parts.append(cluster.submit(part_of, future, soon=True))
+            rest.append(cluster.submit(rest_of, future, soon=True))
+            reduction.add(parts[-1])
+            done += futures[future]
+            driver.report(done, total)
+        bar = cluster.submit(merge_parts, parts, soon=True) if parts else None
+        if driver.late():
+            break
+    bar = None  # otherwise the cluster would still compute it
+    return (reduction.result(), cluster.results(rest)) if rest else ([], [])
