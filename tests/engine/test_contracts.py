@@ -27,6 +27,7 @@ from geodim.engine.kernels.pyramid import (
     W0,
     W1,
 )
+from geodim.errors import InternalError
 
 # ---------------------------------------------------------------- the pyramid
 
@@ -298,14 +299,35 @@ def test_the_smallest_sizes():
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_moments(kind):
-    values = np.random.default_rng(2).normal(3.0, 2.0, (50, 4)).astype(kind)
-    least, greatest, total, square = values[0].copy(), values[0].copy(), np.zeros(4), np.zeros(4)
+@pytest.mark.parametrize("shape", [(50, 4), (1, 16), (130, 16), (67, 33), (200, 47), (9, 5000)])
+def test_moments(kind, shape):
+    """In vectors, and the columns that are left; in more rows than are added up at a time, and fewer."""
+    values = np.random.default_rng(2).normal(3.0, 2.0, shape).astype(kind)
+    least, greatest, total, square = values[0].copy(), values[0].copy(), *np.zeros((2, shape[1]))
     reading.moments(values, least, greatest, total, square)
     np.testing.assert_array_equal(least, values.min(axis=0))
     np.testing.assert_array_equal(greatest, values.max(axis=0))
-    np.testing.assert_allclose(total, values.astype(float).sum(axis=0), rtol=1e-14)
-    np.testing.assert_allclose(square, (values.astype(float) ** 2).sum(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(total, values.astype(float).sum(axis=0), rtol=1e-13, atol=1e-11)
+    np.testing.assert_allclose(square, (values.astype(float) ** 2).sum(axis=0), rtol=1e-13)
+
+
+def test_moments_of_values_that_are_not_finite():
+    """Whoever asks sees it from the sum, wherever the value lies."""
+    for at in ((0, 0), (3, 17), (69, 15), (40, 34)):
+        for value in (np.nan, np.inf, -np.inf):
+            values = np.ones((70, 35), np.float32)
+            values[at] = value
+            found = values[0].copy(), values[0].copy(), *np.zeros((2, 35))
+            with np.errstate(invalid="ignore"):
+                reading.moments(values, *found)
+            assert np.flatnonzero(~np.isfinite(found[2])).tolist() == [at[1]]
+
+
+def test_moments_refuse_rows_with_gaps():
+    found = np.ones(16), np.ones(16), *np.zeros((2, 16))
+    for values in (np.ones((64, 32))[:, :16], np.ones((64, 16), order="F"), np.ones((64, 16))[::2]):
+        with pytest.raises(InternalError, match="moments: array"):
+            reading.moments(values, *found)
 
 
 def test_merging():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 LOOKING = "looking through the values"
-QUICK_WIDTH = 128  # columns whose sums compiled code keeps close at hand
+QUICK_WIDTH = 16  # columns that compiled code adds up side by side
 QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays, once it is loaded
 
 
@@ -196,7 +197,7 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
     with np.errstate(invalid="ignore", over="ignore"):
         quick = chunk.size >= QUICK_FROM and source.n_points * source.n_features > FEW_VALUES
         if quick and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
-            found = _quick_moments(_widened(chunk, QUICK_WIDTH))
+            found = _quick_moments(_side_by_side(chunk, QUICK_WIDTH // math.gcd(width, QUICK_WIDTH)))
             if np.all(np.isfinite(found[2])):  # sums of anything not finite are not finite
                 low, high, total, square = (part.reshape(-1, width) for part in found)
                 return Moments(columns, low.min(0), high.max(0), total.sum(0), square.sum(0))
@@ -237,8 +238,13 @@ def _widened(chunk: NDArray[np.floating], width: int = 512) -> NDArray[np.floati
     Reductions down long rows are many times faster.
     """
     rows, columns = chunk.shape
-    fold = 1 << max(min(width // columns, rows // 8), 1).bit_length() - 1
-    fold = min(fold, rows & -rows)  # both are powers of two; all chunks but the last have round lengths
+    return _side_by_side(chunk, 1 << max(min(width // columns, rows // 8), 1).bit_length() - 1)
+
+
+def _side_by_side(chunk: NDArray[np.floating], fold: int) -> NDArray[np.floating]:
+    """Put ``fold`` rows side by side, a power of two, or as many as divide the chunk."""
+    rows, columns = chunk.shape
+    fold = min(fold, rows & -rows)  # all chunks but the last have round lengths
     if fold == 1 or not chunk.flags.c_contiguous:
         return chunk
     return chunk.reshape(rows // fold, fold * columns)

@@ -8,7 +8,7 @@ from geodim.compiled import njit
 from geodim.engine.kernels._bounds import ranges_fit, require
 from geodim.engine.kernels.lanes import LANES, element, last, load, running, splat, store
 
-PART = 64  # sizes that are tested together, by windows of one start
+PART = 64  # sizes that are tested together, by windows of one start; as many as they tell at once, or these
 STARTS, APART = 64, 8  # starts tried on either side of the likely one, and how far apart they are;
 COARSE = 1024  # how far apart at first, all over the column
 
@@ -66,15 +66,24 @@ def open_gaps_by_counts(l, n, shift, slope, best, is_open):
 def beaten_in_parts(l, n, first, stop, slope, best, start):
     """Return whether some windows hold more points than ``-best`` at every size of [first, stop).
 
-    Parts of PART sizes are tested one by one, from the largest down, each by the windows of one start: that
-    of the part before, moved so that their centre stays, or the densest nearby.  Also returns the next start,
-    or -1 after a failure; ``start`` is what it returned for the sizes above.
+    Parts are tested one by one, from the largest sizes down, each by the windows of one start: that of the
+    part before, moved so that their centre stays, or the densest nearby.  A part is as large as possible if
+    its first window alone holds more than is needed at its last size, since N grows with w; otherwise it has
+    PART sizes, each of which is tested.  Also returns the next start, or -1 after a failure; ``start`` is
+    what it returned for the sizes above.
     """
     if start < 0:
         start = densest_near(l, n, (n - stop) >> 1, (n - stop) // (2 * COARSE) + 1, COARSE, stop)
+    length = PART
     while stop > first:
-        begin = max(stop - PART, first)
-        if not holds_more(l, start, begin, stop, slope, best):
+        begin = max(stop - length, first)
+        inside = slope * np.float64(begin) - (element(l, start + begin) - element(l, start))
+        if inside > -element(best, stop - 1):
+            length *= 2
+        elif length > PART:
+            length //= 2
+            continue
+        elif not holds_more(l, start, begin, stop, slope, best):
             start = densest_near(l, n, start, STARTS, APART, stop)
             if not holds_more(l, start, begin, stop, slope, best):
                 return False, np.int64(-1)

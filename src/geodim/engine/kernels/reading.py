@@ -6,11 +6,22 @@ import numpy as np
 
 from geodim.compiled import njit
 from geodim.engine.kernels._bounds import require
-from geodim.engine.kernels.lanes import LANES, element, prefetch, put, transpose
+from geodim.engine.kernels.lanes import (
+    LANES,
+    element,
+    larger,
+    load,
+    prefetch,
+    put,
+    smaller,
+    store,
+    transpose,
+)
 
 TILE = 32  # rows of which one column after the other is copied
 AHEAD = 64  # rows; processors foresee no accesses that are a whole row apart
 CACHE_LINE = 64  # bytes
+NEAR, LEAST_ROWS, MOST_ROWS = 1 << 14, 4, 64  # bytes; rows in them are added up one column after the other
 WORTH = 3  # columns of eight neighbours that are wanted, from which on all are transposed
 
 
@@ -133,18 +144,45 @@ def moments(array, least, greatest, total, square):
 
     Parameters
     ----------
-    array : (n, width) numbers
+    array : (n, width) floats, row by row without gaps
     least, greatest : (width,) of the type of the array, updated
     total, square : (width,) float64, added to
     """
-    width = array.shape[1]
+    n, width = array.shape
     require(least.size >= width and greatest.size >= width, "moments: the extremes")
     require(total.size >= width and square.size >= width, "moments: the sums")
-    for i in range(array.shape[0]):
-        for j in range(array.shape[1]):
-            value = array[i, j]
-            least[j] = min(least[j], value)
-            greatest[j] = max(greatest[j], value)
-            wide = np.float64(value)
-            total[j] += wide
-            square[j] += wide * wide
+    gapless = array.strides[1] == array.itemsize and array.strides[0] == width * array.itemsize
+    require(gapless, "moments: array")
+    whole = width // (2 * LANES) * (2 * LANES)
+    rows = max(LEAST_ROWS, min(NEAR // (width * array.itemsize), MOST_ROWS))
+    for first in range(0, n, rows):
+        stop = min(first + rows, n)
+        for j in range(0, whole, 2 * LANES):
+            k = j + LANES  # two vectors of each, since what is added up must wait for itself
+            low, high, added, squares = load(least, j), load(greatest, j), load(total, j), load(square, j)
+            low_k, high_k, added_k, squares_k = (
+                load(least, k), load(greatest, k), load(total, k), load(square, k)
+            )  # fmt: skip
+            for i in range(first, stop):
+                ahead = min(i + rows, n - 1) * width
+                prefetch(array, ahead + j)
+                if array.itemsize > CACHE_LINE // (2 * LANES):
+                    prefetch(array, ahead + k)
+                x, y = load(array, i * width + j), load(array, i * width + k)
+                low, low_k = smaller(x, low), smaller(y, low_k)
+                high, high_k = larger(x, high), larger(y, high_k)
+                added, added_k = added + x, added_k + y
+                squares, squares_k = squares + x * x, squares_k + y * y
+            for at, a, b, c, d in ((j, low, high, added, squares), (k, low_k, high_k, added_k, squares_k)):
+                store(least, at, a)
+                store(greatest, at, b)
+                store(total, at, c)
+                store(square, at, d)
+        for i in range(first, stop):
+            for j in range(whole, width):
+                value = array[i, j]
+                least[j] = min(least[j], value)
+                greatest[j] = max(greatest[j], value)
+                wide = np.float64(value)
+                total[j] += wide
+                square[j] += wide * wide
