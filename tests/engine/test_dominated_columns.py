@@ -11,6 +11,8 @@ from geodim import paper
 from geodim.data.sources import as_source
 from geodim.engine import dominated, ways
 from geodim.engine.dominated import Dominance
+from geodim.engine.kernels import dominated as kernels
+from geodim.engine.kernels.tiles import PADDING
 from geodim.engine.leaders import leaders
 from geodim.engine.profile import Profile
 from geodim.engine.solve import compute_profile
@@ -62,12 +64,34 @@ def test_equal_columns_belong_to_the_lowest():
 def test_ties_are_dropped_without_being_sorted(monkeypatch):
     from geodim.engine.column import ColumnSolver
 
-    values = np.tile(column("few_integers", 600)[:, np.newaxis], (1, 100)).astype(np.float64)
+    values = np.random.default_rng(0).standard_normal((600, 100))
+    values[:, 0] *= 1.5
+    values = np.round(values, 1)  # the narrowest windows are 0.1 wide in all columns
     calls = []
     once = ColumnSolver.solve
     monkeypatch.setattr(ColumnSolver, "solve", lambda self, *a: calls.append(a[1]) or once(self, *a))
     compute_profile(as_source(values), n_threads=1, leaders=[0])
     assert len(calls) < 20
+
+
+def test_columns_that_lead_are_not_sorted_to_find_out(monkeypatch):
+    """Of columns of one kind nearly all lead somewhere, as counts show; to sort would be in vain."""
+    n = 20_000
+    X = np.random.default_rng(0).standard_normal((n, 16))
+    cells = dominated.cells_for(n)
+    scratch = (
+        np.empty(cells + 3, np.int32), np.empty(n), np.empty(n + PADDING), np.empty(2 * n + 3, np.int32)
+    )  # fmt: skip
+    bar, by, sorted_ones = np.empty(n), np.empty(n, np.int32), []
+    once = kernels.put_in_order
+    monkeypatch.setattr(kernels, "put_in_order", lambda *a: sorted_ones.append(1) or once(*a))
+    for one in range(16):
+        compute_profile(as_source(np.delete(X, one, 1)), n_threads=1).reached(bar, by)
+        values = X[:, one].copy()
+        kernels._dominated.py_func(
+            values, values.min(), values.max(), one, bar, by, 0.0, 0.0, cells, *scratch
+        )
+    assert len(sorted_ones) < 10
 
 
 @pytest.mark.turns(3)

@@ -144,11 +144,13 @@ def margin(l: NDArray[np.float64], n: int, cells: int = 0) -> float:
         return 0.0
     roundings = math.ldexp(magnitude, -NEAR_BITS)
     straight = is_straight(l, n)
-    if cells and not straight and not even_parts.even_in_values(l, n, cells):
-        return 0.0
-    if straight or (n >= COARSE_FROM and (cells or has_even_part(l, n) or is_even_nearby(l, n))):
-        return max(roundings, coarsest(float(l[n - 1] - l[0]), n))
-    return roundings if may_repeat(l, n) else 0.0
+    if straight or (n >= COARSE_FROM and (has_even_part(l, n) or is_even_nearby(l, n))):
+        found = max(roundings, coarsest(float(l[n - 1] - l[0]), n))
+    else:
+        found = roundings if may_repeat(l, n) else 0.0
+    if found == 0.0 or straight or cells == 0 or even_parts.even_in_values(l, n, cells):
+        return found
+    return 0.0
 
 
 def largest_margins(n: int) -> tuple[float, float]:

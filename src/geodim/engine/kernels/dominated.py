@@ -28,6 +28,9 @@ from geodim.engine.kernels.tiles import PADDING
 
 NEARBY = 32  # this many starts on either side of the last window that held enough points are tried first
 FINEST = 8  # windows of fewer cells are too coarse, and values are examined instead
+HOPELESS = (
+    64  # cells; a column whose windows of so many hold too few points leads, or looks like one that does
+)
 MOST_ROUNDS = 512
 LOOKS = 64  # windows of values examined per point of the column before giving up
 DENSE = 8  # at first, only the densest 1 / DENSE of the values are examined, and
@@ -147,6 +150,8 @@ def _dominated(
         if span > bar[n - 1]:
             return False
     left, start, width = _settle_by_cells(before, cells, cell, span, bar, n)
+    if left >= 2 and bar[left - 1] > HOPELESS * cell:
+        return False
     looks, attempt = 0, 0
     wanted = max(min(n // DENSE, FEW), 4 * left)
     while left >= 2:
