@@ -13,7 +13,7 @@ from geodim.data.convert import read_only
 from geodim.data.missing import FILLED, told_missing
 from geodim.data.sources import WeightedSource
 from geodim.engine.threads import threads_for
-from geodim.engine.ways import FEW_VALUES
+from geodim.engine.ways import few_windows
 from geodim.errors import NonFiniteError, RangeOverflowError
 from geodim.waiting import current
 
@@ -195,7 +195,7 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
     width = chunk.shape[1]
     wide = _widened(chunk)
     with np.errstate(invalid="ignore", over="ignore"):
-        quick = chunk.size >= QUICK_FROM and source.n_points * source.n_features > FEW_VALUES
+        quick = chunk.size >= QUICK_FROM and not few_windows(source.n_points, source.n_features)
         if quick and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
             found = _quick_moments(_side_by_side(chunk, QUICK_WIDTH // math.gcd(width, QUICK_WIDTH)))
             if np.all(np.isfinite(found[2])):  # sums of anything not finite are not finite

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RADIX_FROM = 1024  # shorter columns sort faster by comparison
-TRY_FROM = 1 << 18  # from this length on it is worth measuring which way is the fastest here
+TRY_FROM = 1 << 13  # from this length on it is worth measuring which way is the fastest here
 TRIES = 3  # of every way that count, with columns that are sorted anyway; the best one decides
 TRIAL = 1 << 16  # values to see how numpy compares with digits:
 CLEARLY_FASTER, CLEARLY_SLOWER = 0.8, 1.5  # beyond these ratios nothing else, or not numpy, is tried
