@@ -99,7 +99,8 @@ def test_two_digits_sort_by_these_bits_alone(rng):
         (0.5, np.float32, 4 << 20, ["numpy"]),
         (0.5, np.float32, 512, ["numpy"]),
         (9.0, np.float32, 512, ["numpy"]),
-        (0.5, np.float32, 1 << 18, ["digits"]),  # not worth a trial
+        (0.5, np.float32, 1 << 15, ["numpy"]),
+        (0.5, np.float32, (1 << 15) - 4, ["digits"]),  # not worth a trial
         (1.0, np.float32, 1 << 20, ["numpy", "digits"]),
         (1.0, np.float32, 4 << 20, ["numpy", "digits", "shares"]),
         (1.0, np.float32, 16 << 20, ["numpy", "shares"]),

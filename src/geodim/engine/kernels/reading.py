@@ -151,8 +151,8 @@ def moments(array, least, greatest, total, square):
     n, width = array.shape
     require(least.size >= width and greatest.size >= width, "moments: the extremes")
     require(total.size >= width and square.size >= width, "moments: the sums")
-    gapless = array.strides[1] == array.itemsize and array.strides[0] == width * array.itemsize
-    require(gapless, "moments: array")
+    beside = width == 1 or array.strides[1] == array.itemsize
+    require(beside and (n == 1 or array.strides[0] == width * array.itemsize), "moments: array")
     whole = width // (2 * LANES) * (2 * LANES)
     rows = max(LEAST_ROWS, min(NEAR // (width * array.itemsize), MOST_ROWS))
     for first in range(0, n, rows):
