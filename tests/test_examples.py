@@ -211,7 +211,7 @@ def check_graph_distances(text: str) -> None:
     world = [numbers(f" +{count} shortcuts:", text)[0] for count in (0, 10, 30, 100, 300)]
     assert world == sorted(world)
     page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
-    assert re.search(rf"a ring of dimension 4 into a small world of\s+dimension {world[-1]:.0f};", page)
+    assert re.search(rf"a ring of dimension 4 into a small world of\s+dimension {world[-1]:.0f}\.", page)
     # The distances from a node of a ring: 0 once, each of 1, ..., 149 four times, 150 three times.
     ring = np.repeat([0.0, *np.arange(1.0, 150.0), 150.0], [1, *[4] * 149, 3])[:, np.newaxis]
     by_definition = paper.intrinsic_dimension(paper.algorithm_1(ring / 150.0))
