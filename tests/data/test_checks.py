@@ -80,6 +80,29 @@ def test_sums_that_a_float32_can_no_longer_add_to():
     assert found[2][0] == found[3][0] == len(ones)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("shape", [(1, 70_000), (300, 1001), (5001, 40), (65_537, 3), (262_147, 1)])
+def test_ranges_do_not_depend_on_the_layout(shape, kind):
+    """Rows that are not as many as are added up side by side; short columns, of which several are a chunk."""
+    X = (1000 * np.random.default_rng(3).standard_normal(shape)).astype(kind)
+    whole = X.astype(np.float64)
+    for array in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], np.repeat(X, 2, axis=1)[:, ::2]):
+        found = scan_ranges(as_source(array))
+        np.testing.assert_array_equal(found.least, X.min(axis=0))
+        np.testing.assert_array_equal(found.greatest, X.max(axis=0))
+        if kind is not np.int32:  # whose squares are not added up
+            np.testing.assert_allclose(found.spreads, whole.var(axis=0), rtol=1e-9, atol=1e-6)
+            squares = (whole**2).sum(axis=0)
+            assert np.all((squares <= found.energies) & (found.energies <= squares * (1 + 1e-9)))
+
+
+def test_short_columns_are_looked_at_together():
+    """Else a first pass over many of them would be spent between them."""
+    X = np.zeros((300, 20_000), order="F")
+    assert len(as_source(X).chunks()) < 100
+    assert len(as_source(np.zeros((1 << 16, 5), order="F")).chunks()) == 5
+
+
 def stopped(X, **options) -> geodim.IDResult:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedWarning)

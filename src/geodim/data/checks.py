@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LOOKING = "looking through the values"
 QUICK_WIDTH = 16  # columns that compiled code adds up side by side
-QUICK_FROM = 1 << 16  # entries of a chunk from which compiled code pays, once it is loaded
+QUICK_FROM = 1 << 12  # entries of a chunk from which compiled code pays, once it is loaded
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
     with np.errstate(invalid="ignore", over="ignore"):
         quick = chunk.size >= QUICK_FROM and not few_windows(source.n_points, source.n_features)
         if quick and chunk.dtype in (np.float32, np.float64) and chunk.flags.c_contiguous:
-            found = _quick_moments(_side_by_side(chunk, QUICK_WIDTH // math.gcd(width, QUICK_WIDTH)))
+            found = _quick_moments(chunk)
             if np.all(np.isfinite(found[2])):  # sums of anything not finite are not finite
                 low, high, total, square = (part.reshape(-1, width) for part in found)
                 return Moments(columns, low.min(0), high.max(0), total.sum(0), square.sum(0))
@@ -214,12 +214,18 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
         return Moments(columns, low, high, total, square)
 
 
-def _quick_moments(wide: NDArray[np.floating]) -> tuple[NDArray[np.floating], ...]:
-    """Compute all four in one pass, at the speed of memory."""
+def _quick_moments(chunk: NDArray[np.floating]) -> tuple[NDArray[np.floating], ...]:
+    """Compute all four in one pass, at the speed of memory, for every column of as many rows side by side."""
     from geodim.engine.kernels.reading import moments  # noqa: PLC0415 - imports Numba
 
+    rows, columns = chunk.shape
+    fold = min(QUICK_WIDTH // math.gcd(columns, QUICK_WIDTH), rows)
+    wide, rest = np.split(read_only(chunk).reshape(-1), [rows // fold * fold * columns])
+    wide, rest = wide.reshape(-1, fold * columns), rest.reshape(1, -1)
     found = wide[0].copy(), wide[0].copy(), *np.zeros((2, wide.shape[1]))
-    moments(read_only(wide), *found)
+    moments(wide, *found)
+    if rest.size:
+        moments(rest, *(part[: rest.size] for part in found))
     return found
 
 
@@ -238,13 +244,8 @@ def _widened(chunk: NDArray[np.floating], width: int = 512) -> NDArray[np.floati
     Reductions down long rows are many times faster.
     """
     rows, columns = chunk.shape
-    return _side_by_side(chunk, 1 << max(min(width // columns, rows // 8), 1).bit_length() - 1)
-
-
-def _side_by_side(chunk: NDArray[np.floating], fold: int) -> NDArray[np.floating]:
-    """Put ``fold`` rows side by side, a power of two, or as many as divide the chunk."""
-    rows, columns = chunk.shape
-    fold = min(fold, rows & -rows)  # all chunks but the last have round lengths
+    fold = 1 << max(min(width // columns, rows // 8), 1).bit_length() - 1
+    fold = min(fold, rows & -rows)  # both are powers of two; all chunks but the last have round lengths
     if fold == 1 or not chunk.flags.c_contiguous:
         return chunk
     return chunk.reshape(rows // fold, fold * columns)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 LET_GO_BYTES = 1 << 26  # bytes of a mapped file that may be resident at a time
 CHUNK_BYTES = 1 << 16  # row chunks of this size stay in the cache while they are transposed
+CHUNK_VALUES = 1 << 16  # of short columns that are read together
 SCAN_BYTES = 8 << 20  # a first pass reads at least this much at a time: else threads would queue for Python
 
 
@@ -165,7 +166,7 @@ class ArraySource:
         return values, np.ones(values.size, np.int64)
 
     def chunks(self) -> list[tuple[slice, slice]]:
-        """Return blocks of rows, or whole columns where those are contiguous."""
+        """Return blocks of rows, or whole columns where those are contiguous: several, if they are short."""
         if self.row_major:
             step = 8 * self._rows_per_chunk(self.n_features)
             step = max(step, SCAN_BYTES // abs(self.array.strides[0]) // 512 * 512)
@@ -173,7 +174,7 @@ class ArraySource:
             return [
                 (slice(row, min(row + step, self.n_points)), every) for row in range(0, self.n_points, step)
             ]
-        return column_chunks(self)
+        return column_chunks(self, max(1, CHUNK_VALUES // self.n_points))
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:
         """Return a view of the array."""
@@ -316,9 +317,10 @@ class WeightedSource:
         return self.source.sample(columns, self.present[at])
 
 
-def column_chunks(source: ColumnSource) -> list[tuple[slice, slice]]:
-    """Treat every column as a chunk."""
-    return [(slice(0, source.n_points), slice(column, column + 1)) for column in range(source.n_features)]
+def column_chunks(source: ColumnSource, together: int = 1) -> list[tuple[slice, slice]]:
+    """Treat every column as a chunk, or so many neighbours."""
+    every, d = slice(0, source.n_points), source.n_features
+    return [(every, slice(column, min(column + together, d))) for column in range(0, d, together)]
 
 
 def as_source(data: object, *, weights: object = None, names: Sequence[str] | None = None) -> ColumnSource:
