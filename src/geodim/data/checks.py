@@ -192,6 +192,8 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
     Raises if a value is not finite.
     """
     chunk = source.chunk(rows, columns)
+    if chunk.dtype == np.float16:  # NumPy compares these one by one
+        chunk = chunk.astype(np.float32)
     width = chunk.shape[1]
     wide = _widened(chunk)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -206,7 +208,7 @@ def _moments(source: ColumnSource, rows: slice, columns: slice) -> Moments:
             if source.row_major:
                 raise_not_finite(source, rows.start, columns, chunk)
             _first_not_finite(source)
-        if chunk.dtype.kind != "f" or chunk.dtype.itemsize < 4:
+        if chunk.dtype.kind != "f":
             return Moments(columns, low, high, np.zeros(width), np.zeros(width))
         total, square = (
             one.reshape(-1, width).sum(axis=0) for one in (wide.sum(axis=0, dtype=np.float64), _squares(wide))
