@@ -30,6 +30,7 @@ EDGES, WHOLE_SPREAD = 512, 0.5  # edges of the whole column, and its spread like
 PLACES, IN_PLACE = 64, 32  # stretches of so many cells, of which
 SMOOTH_PLACES, SMOOTH = 16, 0.25  # so many are smooth: third differences are so much less than random,
 THIRD = 20.0  # which have this variance, in units of that of a count
+WHOLE = 2.0**51  # whole numbers up to this, and sums of two, are exact
 NO_COUNTS, NO_VALUES = np.empty(0, np.int32), np.empty(0)
 
 
@@ -47,14 +48,28 @@ def cells_of(least, greatest, n_cells):
 
 
 @njit(nogil=True, cache=True)
-def _rank(before, l, n, cell, first, edge):
-    """Return how many values lie before the cell of this number, counted from the first one.
+def _rank(before, l, n, cell, first, edge, low):
+    """Return how many values, ``low`` or more, lie before the cell of this number, counted from the first one.
 
-    Either ``before`` holds that, or ``l`` the n ascending values; the other array is empty.
+    Either ``before`` holds that, or ``l`` the n ascending values; the other array is empty.  Few values lie
+    between neighbouring edges, so the search goes up from the last one in steps that double.
     """
     if before.size > 0:
         return np.int64(before[edge])
-    low, high = 0, n
+    if abs(first) < WHOLE:  # then no number is rounded, and x / cell is below a whole number if x is below
+        limit = (first + edge) * cell
+        high, step = low, 1
+        while high < n and l[high] < limit:
+            low, high, step = high + 1, high + step, 2 * step
+        high = min(high, n)
+        while low < high:
+            middle = (low + high) >> 1
+            if l[middle] < limit:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+    high = n
     while low < high:
         middle = (low + high) >> 1
         if np.floor(l[middle] / cell) - first < edge:
@@ -82,12 +97,13 @@ def _cell(before, l, cells, cell, first, rank):
 @njit(nogil=True, cache=True)
 def _spread(before, l, n, cell, first, start, stop, edges):
     """Return how far ranks depart from a line at so many edges between two cells."""
-    begin = _rank(before, l, n, cell, first, start)
-    slope = (_rank(before, l, n, cell, first, stop) - begin) / (stop - start)
+    begin = rank = _rank(before, l, n, cell, first, start, 0)
+    slope = (_rank(before, l, n, cell, first, stop, begin) - begin) / (stop - start)
     low, high = 0.0, 0.0
     for edge in range(1, edges):
         at = start + edge * (stop - start) // edges
-        departure = (_rank(before, l, n, cell, first, at) - begin) - slope * (at - start)
+        rank = _rank(before, l, n, cell, first, at, rank)
+        departure = (rank - begin) - slope * (at - start)
         low, high = min(low, departure), max(high, departure)
     return high - low
 
@@ -95,11 +111,11 @@ def _spread(before, l, n, cell, first, start, stop, edges):
 @njit(nogil=True, cache=True)
 def _is_smooth(before, l, n, cell, first, start):
     """Return whether counts of neighbouring cells change smoothly from this cell on."""
-    rank = _rank(before, l, n, cell, first, start)
+    rank = _rank(before, l, n, cell, first, start, 0)
     here, last, before_last, one_more = 0.0, 0.0, 0.0, 0.0
     total, squares = 0.0, 0.0
     for edge in range(1, IN_PLACE + 1):
-        following = _rank(before, l, n, cell, first, start + edge)
+        following = _rank(before, l, n, cell, first, start + edge, rank)
         here, last, before_last, one_more = float(following - rank), here, last, before_last
         rank = following
         total += here
