@@ -49,7 +49,7 @@ def cells_of(least, greatest, n_cells):
 
 @njit(nogil=True, cache=True)
 def _rank(before, l, n, cell, first, edge, low):
-    """Return how many values, ``low`` or more, lie before the cell of this number, counted from the first one.
+    """Return how many values, at least ``low``, lie before a cell, counted from the first one.
 
     Either ``before`` holds that, or ``l`` the n ascending values; the other array is empty.  Few values lie
     between neighbouring edges, so the search goes up from the last one in steps that double.
