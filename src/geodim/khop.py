@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from geodim.progress import Progress
     from geodim.result import IDResult
 
-FINEST = 2.0**-48  # of the magnitude: steps as small as the last bits of the values are worth nothing
 CAUTION = 0.7  # the pilot may guess Delta too large, and a second pass costs more than a finer step
 
 
@@ -190,7 +189,7 @@ def khop_dimensions(
     job = place.hop_pass(source, kind, hop_operator, hops, plan)
     job.ranges = ranges.read_as(kind)
     pilot = look_ahead(source, ranges) if rtol > 0.0 else None
-    step = resolution(rtol, CAUTION * pilot.delta, ranges.magnitude, FINEST) if pilot else 0.0
+    step = resolution(rtol, CAUTION * pilot.delta, ranges.magnitude) if pilot else 0.0
     sums = growth(job.operator, hops, kind, threads)
     converted = _conversion_error(source, ranges)
     held = converted == 0.0 and kind.itemsize >= feature_type(None if chosen.own else X, source).itemsize
@@ -246,7 +245,7 @@ def khop_dimensions(
         deadline = deadline_of(started, time_limit, source.n_points * (hops + 1))
         driver = Driver(deadline, report, store, save_every)
         step = driver.saved_step(step)
-        results = list(refine(attempt, step, rtol, ranges.magnitude, finest=FINEST).results)
+        results = list(refine(attempt, step, rtol, ranges.magnitude).results)
     _warn(layers, results)
     record = PlanRecord.of(plan, memory=meter.taken(), seconds=time.monotonic() - started, attempts=attempts)
     results[0] = altered(results[0], alerts=find_alerts(results[0], source, ranges, graph=True))

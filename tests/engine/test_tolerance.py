@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import geodim
 from distributions import COLUMNS, column
 from engine.oracle import assert_encloses, solve
+from geodim import paper
 from geodim.data.checks import scan_ranges
 from geodim.data.sources import as_source
 from geodim.engine.solve import compute_profile, way_of
@@ -151,6 +153,23 @@ def test_tolerances_that_floats_cannot_express_are_exact():
     assert resolution(1e-14, 1.0, 1.0) == 0.0
     assert resolution(1e-13, 1.0, 1.0) > 0.0
     assert Problem(1000, 3, rtol=1e-15).rtol == 0.0
+
+
+@pytest.mark.parametrize("seed", [1, 15, 22, 42, 53, 99, 104, 390])
+@pytest.mark.parametrize("rtol", [1e-12, 1e-13])
+def test_no_step_is_so_fine_that_widths_are_rounded(seed, rtol):
+    """With values far out, a small tolerance asked for steps of which floats cannot hold a whole range.
+
+    Then a difference of two rounded values is rounded once more, by as much as a step, and bounds were none.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_cauchy((60, 3)) ** rng.choice([1, 3])
+    result, phi = geodim.intrinsic_dimension(X, rtol=rtol, normalize=False), paper.phi_all(X)
+    k = np.arange(2, 61)
+    lower = np.append(0.0, result.phi_lower)[np.searchsorted(result.support, k, side="right")]
+    assert np.all(lower <= phi)
+    assert np.all(phi <= result.phi_upper[np.searchsorted(result.support, k)])
+    assert result.error <= rtol
 
 
 @given(st.floats(1e-12, 1.0), st.floats(1e-3, 1e3), st.floats(1e-5, 1.0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from geodim.engine.steps import resolution, within
+from geodim.engine.steps import resolution, unless_too_fine, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,6 @@ def refine(
     rtol: float,
     magnitude: float,
     *,
-    finest: float = 0.0,
     exactly: bool = True,
 ) -> Attempt:
     """Return the first attempt that is close enough, was stopped, or is exact.
@@ -70,8 +69,6 @@ def refine(
         The tolerance of the dimensions.
     magnitude
         The largest absolute value.
-    finest
-        Steps that are finer than this many times the magnitude are not tried: exact is no slower.
     exactly
         Whether an exact pass is possible; if not, finer steps are tried until the tolerance is met.
     """
@@ -81,14 +78,14 @@ def refine(
         if step == 0.0 or made.stopped or all(close(one, step, rtol) for one in made.results):
             return made
         left -= 1
-        needed = resolution(rtol, made.delta, magnitude, finest)
+        needed = resolution(rtol, made.delta, magnitude)
         if exactly and (left == 0 or within(made.delta, made.off, rtol)):
             # Phi is close enough but 1 / Delta^2 lies where floats are sparse, or no end is in sight.
             step = 0.0
         elif made.resumes and made.off > step:
             step = needed
         else:
-            step = min(0.5 * step, needed)
+            step = unless_too_fine(min(0.5 * step, needed), magnitude)
 
 
 def close(result: IDResult, step: float, rtol: float) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 SMALLEST_STEP = 2.0**-900
 LARGEST_VALUE = 2.0**900
+FINEST = 2.0**-48  # of the largest value; with finer steps, floats would round widths, and exact is no slower
 
 # Bounds on Delta are widened by 2^-50 on either side to cover all roundings.  Bounds on 1 / Delta^2 are then
 # at least 2^-48 = 3.6e-15 apart, and 1e-14 after their own rounding.  Only equal bounds can meet a smaller
@@ -106,18 +107,24 @@ def counter_type(n_points: int) -> np.dtype[np.signedinteger[Any]]:
     return np.dtype(np.int32 if n_points < 1 << 31 else np.int64)
 
 
-def resolution(rtol: float, delta: float, magnitude: float, finest: float = 0.0) -> float:
+def resolution(rtol: float, delta: float, magnitude: float) -> float:
     """Return the largest step, a power of two, to which values may be rounded: Delta is then off by less.
 
     (Delta + h)^2 / (Delta - h)^2 - 1 is about 4 h / Delta.  Returns 0 (exact) if floats cannot express the
-    tolerance, if numbers of this magnitude leave no room for steps, or if the step would be at most
-    ``finest`` times the magnitude.
+    tolerance, or if numbers of this magnitude leave no room for steps.
     """
     wanted = ENOUGH * min(tolerance(rtol), 1.0) * delta
-    if not wanted > SMALLEST_STEP or magnitude > LARGEST_VALUE or magnitude / wanted > LARGEST_VALUE:
+    if not wanted > SMALLEST_STEP or magnitude > LARGEST_VALUE:
         return 0.0
-    step = math.ldexp(1.0, math.floor(math.log2(wanted)))
-    return step if step > finest * magnitude else 0.0
+    return unless_too_fine(math.ldexp(1.0, math.floor(math.log2(wanted))), magnitude)
+
+
+def unless_too_fine(step: float, magnitude: float) -> float:
+    """Return the step, or 0 (exact) if differences of multiples of it need not be floats.
+
+    Two values of at most this magnitude lie less than 2^50 steps of this size apart.
+    """
+    return step if step > FINEST * magnitude else 0.0
 
 
 class Steps(NamedTuple):
