@@ -132,8 +132,43 @@ def test_what_only_a_killed_worker_held_is_sent_again(is_same, monkeypatch):
     assert killed
 
 
-def test_who_loses_every_worker_gives_up():
+@pytest.mark.unix
+@pytest.mark.slow  # it depends on who notices first; what follows is tested below
+def test_a_worker_killed_while_something_is_sent_to_it(monkeypatch):
+    """The scheduler then answers with a KeyError, or not at all."""
+    killed, once = [], Cluster.broadcast
+
+    def sending(cluster, value):
+        if not killed:
+            killed.append(min(client.run(os.getpid).values()))
+            os.kill(killed[0], signal.SIGKILL)
+        return once(cluster, value)
+
+    monkeypatch.setattr(Cluster, "broadcast", sending)
+    with own_cluster() as client:
+        same_distances()
+    assert killed
+
+
+@pytest.mark.parametrize("error", [KeyError("tcp://127.0.0.1:1"), OSError("closed")])
+def test_what_could_not_be_sent_is_sent_again(error, monkeypatch):
+    with own_cluster(processes=False) as client:
+        once, tried = client.scatter, []
+
+        def scatter(*args, **options):
+            tried.append(1)
+            if len(tried) == 1:
+                raise error
+            return once(*args, **options)
+
+        monkeypatch.setattr(client, "scatter", scatter)
+        same_distances()
+        assert len(tried) == 2
+
+
+def test_who_loses_every_worker_gives_up(monkeypatch):
     """A value too large for any worker would be sent again and again."""
+    monkeypatch.setattr("geodim.backends.dask.cluster.PAUSE", 0.0)
     tried = []
 
     def lose():

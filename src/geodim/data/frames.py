@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geodim.data.shapes import check_shape
+from geodim.data.shapes import check_shape, column_chunks
 from geodim.data.ways_out import kind_of_values, ways_out
 from geodim.errors import InputTypeError
 from geodim.words import MOST_LISTED, counted, listed
@@ -90,12 +90,7 @@ class FrameSource:
 
     def chunks(self) -> list[tuple[slice, slice]]:
         """Return chunks of one column each, or of several where they are short."""
-        step = max(1, CHUNK_VALUES // self.n_points)
-        every = slice(0, self.n_points)
-        return [
-            (every, slice(column, min(column + step, self.n_features)))
-            for column in range(0, self.n_features, step)
-        ]
+        return column_chunks(self, max(1, CHUNK_VALUES // self.n_points))
 
     def chunk(self, rows: slice, columns: slice) -> NDArray[Any]:  # noqa: ARG002
         """Return some columns."""

@@ -13,6 +13,8 @@ from geodim.lists import as_array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from geodim.data.sources import ColumnSource
+
 MOST_MASS = 2.0**1000  # of all points together, far enough below the largest float64
 
 
@@ -132,3 +134,9 @@ def check_weights(weights: object, n_points: int) -> NDArray[np.int64]:
         )
         raise InputValueError(msg)
     return array.astype(np.int64)
+
+
+def column_chunks(source: ColumnSource, together: int = 1) -> list[tuple[slice, slice]]:
+    """Treat every column as a chunk, or so many neighbours."""
+    every, d = slice(0, source.n_points), source.n_features
+    return [(every, slice(column, min(column + together, d))) for column in range(0, d, together)]

@@ -17,7 +17,7 @@ import numpy as np
 
 from geodim.data.convert import array_of, array_of_tensor, eager_frame, plain_array, read_only
 from geodim.data.frames import FrameSource, is_short_and_wide
-from geodim.data.shapes import check_shape, check_type, check_weights, working_type
+from geodim.data.shapes import check_shape, check_type, check_weights, column_chunks, working_type
 from geodim.data.sparse import as_columns
 from geodim.data.unchanged import Watch
 from geodim.engine.ways import CACHE_LINE, FEW_VALUES
@@ -315,12 +315,6 @@ class WeightedSource:
         """Return a few rows of a few columns, rows counted with their multiplicity."""
         at = np.searchsorted(np.cumsum(self.weights), rows, side="right")
         return self.source.sample(columns, self.present[at])
-
-
-def column_chunks(source: ColumnSource, together: int = 1) -> list[tuple[slice, slice]]:
-    """Treat every column as a chunk, or so many neighbours."""
-    every, d = slice(0, source.n_points), source.n_features
-    return [(every, slice(column, min(column + together, d))) for column in range(0, d, together)]
 
 
 def as_source(data: object, *, weights: object = None, names: Sequence[str] | None = None) -> ColumnSource:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import queue
+import time
 from asyncio import CancelledError
 from contextlib import contextmanager, suppress
 from itertools import cycle
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 WORKERS_WITHIN = 10.0  # seconds to wait for a first worker
 MOST_LOSSES = 3  # of values that were sent to all workers; as often as Dask tries a task whose workers die
+PAUSE = 0.5  # seconds after a loss, until the scheduler has noticed who is gone
 
 
 class LostTasksError(ClusterError):
@@ -120,7 +122,12 @@ class Cluster(Capacity):
         that need the value are lost as well, see `outlasting`.
         """
         with self._losses():
-            future: Future[T] = self.client.scatter(value, broadcast=True, hash=False)
+            try:
+                future: Future[T] = self.client.scatter(value, broadcast=True, hash=False)
+            except (KeyError, OSError) as error:  # as the scheduler says it, of a worker that died meanwhile
+                if self.client.status != "running":  # it was the scheduler
+                    raise ClusterError(self._loss(error)) from error
+                raise LostTasksError(self._loss(error)) from error
         return future
 
     def outlasting(self, work: Callable[[], T]) -> T:
@@ -131,6 +138,7 @@ class Cluster(Capacity):
         for _ in range(MOST_LOSSES):
             with suppress(LostTasksError):
                 return work()
+            time.sleep(PAUSE)
         return work()
 
     def highest(self) -> int | None:

@@ -28,9 +28,7 @@ from geodim.engine.kernels.tiles import PADDING
 
 NEARBY = 32  # this many starts on either side of the last window that held enough points are tried first
 FINEST = 8  # windows of fewer cells are too coarse, and values are examined instead
-HOPELESS = (
-    64  # cells; a column whose windows of so many hold too few points leads, or looks like one that does
-)
+HOPELESS = 64  # cells; where windows of so many hold too few points, the column probably leads
 MOST_ROUNDS = 512
 LOOKS = 64  # windows of values examined per point of the column before giving up
 DENSE = 8  # at first, only the densest 1 / DENSE of the values are examined, and
